@@ -179,7 +179,10 @@ class JournalEntry(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What one record came to. ``skipped`` names a record type that is left out, known or not."""
+    """What one record came to. ``skipped`` names a record type that is left out, known or not.
+
+    ``bad_times`` counts times that were written but cannot be (unreadable, zero, negative, absurd).
+    """
 
     events: tuple[Event, ...] | list[Event] = ()
     usage: tuple[Usage, ...] | list[Usage] = ()
@@ -187,6 +190,7 @@ class Parsed(NamedTuple):
     prompts: tuple[HistoryPrompt, ...] | list[HistoryPrompt] = ()
     journal: tuple[JournalEntry, ...] | list[JournalEntry] = ()
     skipped: str | None = None
+    bad_times: int = 0
 
 
 NOTHING: Final = Parsed()

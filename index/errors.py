@@ -1,0 +1,85 @@
+"""The index's own error tree: one sentence each (what, where, what to do), with the facts as fields.
+
+Imports the standard library only; the command line turns each into its exit code (DESIGN 12).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class AsterIndexError(Exception):
+    """Base of every error that the index raises on purpose."""
+
+
+class NoIndexError(AsterIndexError):
+    """There is no index at ``path`` yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        super().__init__(f"no index at {path}; run: asx ingest")
+
+
+class IndexUnusableError(AsterIndexError):
+    """What lies at ``path`` cannot serve as the index; ``cure`` is the command or step that helps."""
+
+    def __init__(self, path: Path, reason: str, cure: str) -> None:
+        self.path = path
+        self.reason = reason
+        self.cure = cure
+        super().__init__(f"{path} {reason}; {cure}")
+
+
+class IndexNewerError(AsterIndexError):
+    """A newer version of this program made the index; it is left as it is."""
+
+    def __init__(self, path: Path, generation: int, known: int) -> None:
+        self.path = path
+        self.generation = generation
+        self.known = known
+        super().__init__(
+            f"{path} is of generation {generation}, this program knows {known}; "
+            "update aster-index, or move the file away and run: asx rebuild"
+        )
+
+
+class IndexBusyError(AsterIndexError):
+    """Another process writes the index and did not end within ``timeout_s`` seconds."""
+
+    def __init__(self, path: Path, timeout_s: float) -> None:
+        self.path = path
+        self.timeout_s = timeout_s
+        super().__init__(f"another ingest is writing {path} (waited {timeout_s:g} s); try again when it is done")
+
+
+class QueryRefusedError(AsterIndexError):
+    """A statement asked for something that the guard denies; ``denied`` names it."""
+
+    def __init__(self, denied: str) -> None:
+        self.denied = denied
+        super().__init__(f"refused: {denied}; asx query only reads the views that asx schema prints")
+
+
+class QueryFailedError(AsterIndexError):
+    """SQLite could not prepare or run the statement; its own reason is kept."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"the statement failed: {reason}; asx schema prints the views and columns")
+
+
+class QueryTimeoutError(AsterIndexError):
+    """A statement ran into its time limit."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self.timeout_s = timeout_s
+        super().__init__(f"the statement was stopped at its limit of {timeout_s:g} s; narrow it or give --timeout")
+
+
+class UnknownReportError(AsterIndexError):
+    """No report has that name; ``known`` lists those that exist, in order."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        self.name = name
+        self.known = known
+        super().__init__(f"no report {name!r}; there are: {', '.join(known)}")

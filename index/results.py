@@ -1,0 +1,273 @@
+"""What the functions of ``index`` return: frozen plain values, in no output's form.
+
+Imports the standard library only. ``cli.shapes`` alone turns them into the JSON of ``asx --json``
+(spec: output contract, version 1); a server or a page can do the same later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that went wrong with one source or line. ``kind``: damaged_line, unreadable, not_recognised, held …"""
+
+    kind: str
+    path: str
+    line_number: int | None
+    offset_bytes: int | None
+    message: str
+
+
+@dataclass(slots=True)
+class SourceCounts:
+    """What became of an agent's sources in one run; every source seen is in one of the others but ``removed``."""
+
+    seen: int = 0
+    new: int = 0
+    tailed: int = 0
+    replaced: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    held: int = 0
+    failed: int = 0
+    ignored: int = 0
+
+
+@dataclass(slots=True)
+class AgentReport:
+    """One agent's part in an ingest. ``deletes_after_days`` and ``oldest`` feed the notice of DESIGN 8."""
+
+    roots: list[str] = field(default_factory=list)
+    missing_roots: list[str] = field(default_factory=list)
+    kept: bool = False
+    sources: SourceCounts = field(default_factory=SourceCounts)
+    skipped_types: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What an ingest or rebuild did. Line counts are of this run; ``problems`` holds the first 100 of
+    ``problems_total``; ``sessions`` and ``events`` are the index's totals afterwards."""
+
+    index: Path
+    agents: dict[str, AgentReport] = field(default_factory=dict)
+    sessions: int = 0
+    events: int = 0
+    lines_seen: int = 0
+    lines_indexed: int = 0
+    lines_skipped: int = 0
+    lines_damaged: int = 0
+    bytes_pending: int = 0
+    bytes_read: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    problems_total: int = 0
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    wrote: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing in which the index and a fresh build differ: the view, and the two rows (or their absence)."""
+
+    path: str
+    what: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """Whether the index equals what a rebuild makes. ``apart`` lists held sources with the reason."""
+
+    ok: bool
+    sources_checked: int
+    apart: tuple[tuple[str, str], ...]
+    differences: tuple[Difference, ...]
+    fulltext_ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text stands in its source: absolute path, 1-based line, byte offset of the line."""
+
+    path: str
+    line_number: int | None
+    offset_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One text that matched. Spans are UTF-8 byte offsets into ``text``, end exclusive, in order.
+
+    ``count`` is how many equal prompts are folded into this hit; ``field`` is one of ``index.fields.SEARCHED``.
+    """
+
+    agent: str
+    session_id: str | None
+    parent_session_id: str | None
+    session_title: str | None
+    project: str | None
+    cwd: str | None
+    event_index: int | None
+    turn_index: int | None
+    ts: str | None
+    ts_source: str
+    kind: str
+    event_type: str | None
+    field: str
+    name: str | None
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    count: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits of one search, newest first. ``total`` counts hits as listed, after folding.
+
+    ``total_is_exact`` is false when some candidates were counted by their key alone. ``elsewhere`` tells, when nothing
+    was found, how many texts of other fields hold the query; ``borrowed_times`` counts hits that are ordered by
+    another time than their record's own; ``texts`` how many texts were looked through.
+    """
+
+    query: str
+    exact_case: bool
+    searched: tuple[str, ...]
+    filters: Mapping[str, Any]
+    total: int
+    total_is_exact: bool
+    hits: tuple[Hit, ...]
+    elsewhere: Mapping[str, int]
+    texts: int
+    borrowed_times: int
+    stale: bool
+    age_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A statement's answer: column names (duplicates kept), rows in order, and what was cut."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    truncated_rows: bool
+    truncated_cells: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A named statement over the public views. ``parameters`` are the names it binds, in order."""
+
+    name: str
+    about: str
+    sql: str
+    parameters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a public view: its name, SQLite type and what it holds."""
+
+    name: str
+    type: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A public view, or a full-text table that can be joined to one."""
+
+    name: str
+    kind: str
+    about: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaDescription:
+    """The public schema: the contract that ``asx schema`` prints."""
+
+    generation: int
+    tables: tuple[Table, ...]
+    examples: tuple[Report, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStatus:
+    """What the index holds of one agent. ``held`` lists (path, why) of sources that cannot be read now."""
+
+    sources: int
+    sessions: int
+    events: int
+    damaged_lines: int
+    kept: bool
+    oldest: str | None
+    held: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of the index and what it holds."""
+
+    path: Path
+    exists: bool
+    usable: bool
+    why: str | None
+    generation: int | None
+    size_bytes: int
+    stale: bool
+    last_ingest_at: str | None
+    agents: Mapping[str, AgentStatus]
+    blocks: int
+    archived_blocks: int
+    prompt_history: int
+    lines: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session as listed. ``title`` is the recorded title, else the first line of the first prompt."""
+
+    session_id: str
+    agent: str
+    project: str | None
+    cwd: str | None
+    title: str | None
+    created_at: str | None
+    updated_at: str | None
+    model: str | None
+    turns: int
+    events: int
+    parent_id: str | None
+    paths: tuple[str, ...]
+    size_bytes: int
+    imported_from: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event as shown, its texts whole, read from the source."""
+
+    event_index: int
+    line_number: int
+    offset_bytes: int
+    turn_index: int | None
+    ts: str | None
+    kind: str
+    event_type: str
+    outcome: str | None
+    text: str | None
+    text_len: int
+    tool_call_id: str | None
+    tool_name: str | None
+    tool_arguments: str | None
+    model_name: str | None
+    message_id: str | None
+    canonical: bool
+    source_path: str

@@ -1,0 +1,91 @@
+r"""Appends lines so that no other line is lost to them, nor they to a torn one (``spec/aster.md`` 2.8).
+
+Standard library only. Each line reaches the file with its newline in one ``write`` on a descriptor opened
+``O_APPEND``: writers that know nothing of the lock (Aster) cannot land inside it. Where the file does not end in
+``\n``, one is put before the first line, in the same write.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Literal
+
+from persist.errors import NotFoundError, RefusedError, StoreIOError
+from persist.files.folders import PRIVATE_FILE, make_private_folder
+from persist.files.lock import LOCK_NAME, WAIT_S, locked
+
+Existing = Literal["any", "required", "refused"]
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
+
+
+def append_lines(
+    path: Path,
+    lines: Iterable[bytes],
+    *,
+    existing: Existing = "any",
+    timeout_s: float = WAIT_S,
+    already_locked: bool = False,
+    durable: bool = True,
+) -> int:
+    r"""Append ``lines`` (bytes without ``\n``) to ``path`` under its folder's lock; return how many.
+
+    A missing file is made 0600 in 0700 folders, unless ``existing`` says it must be there (a transcript
+    deleted meanwhile is not begun again without a header) or must not. ``durable`` waits for the disk
+    once, after the last line. Raises ``ValueError`` before anything is written when a line holds ``\n``,
+    ``BusyError``, ``NotFoundError``, ``RefusedError`` and ``StoreIOError``; lines written before a failure stay.
+    """
+    ready = [_ended(line) for line in lines]
+    if existing != "required":
+        make_private_folder(path.parent)
+    elif not path.parent.is_dir():
+        raise _missing(path)
+    with nullcontext() if already_locked else locked(path.with_name(LOCK_NAME), timeout_s):
+        handle = _open(path, existing)
+        try:
+            _write(handle, ready, durable)
+        except OSError as error:
+            raise StoreIOError(path, "append to", error.strerror or str(error)) from error
+        finally:
+            os.close(handle)
+    return len(ready)
+
+
+def _ended(line: bytes) -> bytes:
+    if b"\n" in line:
+        raise ValueError("a line to append holds a newline")
+    return line + b"\n"
+
+
+def _missing(path: Path) -> NotFoundError:
+    return NotFoundError("file", str(path), "it was deleted or moved meanwhile")
+
+
+def _open(path: Path, existing: Existing) -> int:
+    flags = _FLAGS
+    if existing == "any":
+        flags |= os.O_CREAT
+    elif existing == "refused":
+        flags |= os.O_CREAT | os.O_EXCL
+    try:
+        return os.open(path, flags, PRIVATE_FILE)
+    except FileNotFoundError:
+        raise _missing(path) from None
+    except FileExistsError:
+        raise RefusedError(f"{path} exists already", "open it to append") from None
+    except OSError as error:
+        raise StoreIOError(path, "append to", error.strerror or str(error)) from error
+
+
+def _write(handle: int, lines: list[bytes], durable: bool) -> None:
+    size_bytes = os.fstat(handle).st_size
+    torn = size_bytes > 0 and os.pread(handle, 1, size_bytes - 1) != b"\n"
+    for line in lines:
+        rest = memoryview(b"\n" + line if torn else line)
+        torn = False
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+    if durable and lines:
+        os.fsync(handle)

@@ -1,0 +1,261 @@
+"""Reads one source line by line from a checkpoint and numbers what its agent's parser finds.
+
+I/O on one file; no SQL. The rows of a line depend only on the checkpoint's state and the line, and no later line
+changes them (DESIGN 8), so that reading on from any checkpoint gives what one pass over the file gives.
+
+The checkpoint always lies before the first line that is not finished. A last line without LF that is a whole JSON
+object is used at once and read again next time; otherwise its bytes are pending.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import IO, Final, Literal, NamedTuple
+
+from persist.errors import ShapeError
+from persist.events import CONTROL, Event, Fact, HistoryPrompt, JournalEntry, Parsed, Usage
+from persist.lines import MAX_LINE_BYTES, Decoded, RawLine, decode_line, excerpt, iter_lines
+from persist.sources import Agent, Line, Parser, Source, State
+
+Outcome = Literal["indexed", "skipped", "damaged"]
+TsSource = Literal["record", "previous", "session"]
+
+CHECKPOINT_VERSION: Final = 1
+
+
+class Numbered(NamedTuple):
+    """An event with its place: counted in the source, from 0; ``turn_index`` is null before the first prompt.
+
+    ``sort_ts`` is the event's time, else the last before it in the source, else the session's creation;
+    ``None`` means the file's own time must serve.
+    """
+
+    event: Event
+    event_index: int
+    turn_index: int | None
+    sort_ts: str | None
+    ts_source: TsSource | None
+
+
+class ReadLine(NamedTuple):
+    """One line and all it came to. ``error`` is set on damaged lines; ``skipped`` names a record type."""
+
+    number: int
+    offset_bytes: int
+    length_bytes: int
+    outcome: Outcome
+    events: list[Numbered]
+    usage: list[Usage]
+    facts: list[Fact]
+    prompts: list[HistoryPrompt]
+    journal: list[JournalEntry]
+    error: str | None = None
+    error_excerpt: str | None = None
+
+
+@dataclass(slots=True)
+class Counts:
+    """How the lines of a source were classed; ``seen`` is always the sum of the other three (DESIGN law 3)."""
+
+    seen: int = 0
+    indexed: int = 0
+    skipped: int = 0
+    damaged: int = 0
+    bad_times: int = 0
+    skipped_types: Counter[str] = field(default_factory=Counter)
+
+    def copy(self) -> Counts:
+        """Return an independent copy."""
+        return Counts(self.seen, self.indexed, self.skipped, self.damaged, self.bad_times, Counter(self.skipped_types))
+
+    def add(self, outcome: Outcome, skipped: str | None) -> None:
+        """Count one line in its class."""
+        self.seen += 1
+        if outcome == "indexed":
+            self.indexed += 1
+        elif outcome == "damaged":
+            self.damaged += 1
+        else:
+            self.skipped += 1
+            self.skipped_types[skipped or "blank"] += 1
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """How far a source has been read: everything before ``offset_bytes``, and what reading on must know.
+
+    ``last_ts`` is the last record's time, ``first_ts`` the first in file order, ``latest_ts`` the greatest;
+    ``has_talk`` tells whether any event was not of the control kind.
+    """
+
+    offset_bytes: int = 0
+    line_number: int = 1
+    event_index: int = 0
+    turn_index: int | None = None
+    last_ts: str | None = None
+    first_ts: str | None = None
+    latest_ts: str | None = None
+    created_at: str | None = None
+    has_talk: bool = False
+    session_id: str | None = None
+    names_parent: bool = False
+    recognised: bool = False
+    counts: Counts = field(default_factory=Counts)
+    state: State | None = None
+
+    def save(self) -> State:
+        """Return the checkpoint as a JSON object."""
+        return {
+            "version": CHECKPOINT_VERSION,
+            "offset_bytes": self.offset_bytes,
+            "line_number": self.line_number,
+            "event_index": self.event_index,
+            "turn_index": self.turn_index,
+            "last_ts": self.last_ts,
+            "first_ts": self.first_ts,
+            "latest_ts": self.latest_ts,
+            "has_talk": self.has_talk,
+            "created_at": self.created_at,
+            "session_id": self.session_id,
+            "names_parent": self.names_parent,
+            "recognised": self.recognised,
+            "counts": [
+                self.counts.seen, self.counts.indexed, self.counts.skipped, self.counts.damaged, self.counts.bad_times,
+                dict(self.counts.skipped_types),
+            ],
+            "state": self.state,
+        }  # fmt: skip
+
+    @classmethod
+    def load(cls, saved: State) -> Checkpoint:
+        """Restore what :meth:`save` gave. Raises ``KeyError`` or ``TypeError`` for anything else."""
+        if saved["version"] != CHECKPOINT_VERSION:
+            raise KeyError("version")
+        seen, indexed, skipped, damaged, bad_times, skipped_types = saved["counts"]
+        counts = Counts(seen, indexed, skipped, damaged, bad_times, Counter(skipped_types))
+        rest = {key: value for key, value in saved.items() if key not in ("version", "counts")}
+        return cls(**rest, counts=counts)
+
+    def head_time(self) -> str | None:
+        """Return the header's creation time, else that of the first record in file order that has one."""
+        return self.created_at or self.first_ts
+
+
+class SourceReader:
+    """Iterates over the lines of one source from a checkpoint; afterwards tells how far it came.
+
+    ``checkpoint`` is where to go on next time; ``final`` also counts an unfinished last line that was
+    used; ``bytes_pending`` are those after the last line used; ``bytes_read`` those read from the file.
+    Iterate once. Raises ``OSError`` from the file; never for content.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        source: Source,
+        file: IO[bytes],
+        start: Checkpoint | None = None,
+        *,
+        max_line_bytes: int = MAX_LINE_BYTES,
+    ) -> None:
+        self._file = file
+        self._start = start or Checkpoint()
+        self._max_line_bytes = max_line_bytes
+        self._parser: Parser = agent.open_parser(source, self._start.state)
+        self.final = _copy(self._start)
+        self.checkpoint = self._start
+        self.bytes_pending = 0
+        self.bytes_read = 0
+
+    def __iter__(self) -> Iterator[ReadLine]:
+        """Yield every line that came to something; blank and skipped lines are only counted."""
+        at = self.final
+        lines = iter_lines(self._file, at.offset_bytes, at.line_number, max_line_bytes=self._max_line_bytes)
+        unfinished: RawLine | None = None
+        for raw in lines:
+            self.bytes_read += raw.length_bytes + 1
+            if not raw.terminated:
+                unfinished = raw
+                break
+            read = self._read(raw, _decoded(raw))
+            if read is not None:
+                yield read
+        at.state = self._parser.save()
+        self.checkpoint = _copy(at)
+        if unfinished is None:
+            return
+        decoded = _decoded(unfinished)
+        if decoded.damage is None and len(decoded.records) == 1 and isinstance(decoded.records[0], dict):
+            read = self._read(unfinished, decoded)
+            if read is not None:
+                yield read
+        else:
+            self.bytes_pending = unfinished.length_bytes
+
+    def _read(self, raw: RawLine, decoded: Decoded) -> ReadLine | None:
+        at = self.final
+        line = ReadLine(raw.number, raw.offset_bytes, raw.length_bytes, "indexed", [], [], [], [], [])
+        error = decoded.damage
+        skipped: str | None = None
+        position = Line(raw.number, raw.offset_bytes)
+        for record in decoded.records:
+            try:
+                parsed = self._parser.feed(record, position)
+            except ShapeError as shape:
+                error = error or str(shape)
+                continue
+            skipped = parsed.skipped or skipped
+            self._number(parsed, line)
+        at.offset_bytes = raw.offset_bytes + raw.length_bytes + raw.terminated
+        at.line_number = raw.number + 1
+        at.session_id = at.session_id or self._parser.session_id
+        at.names_parent = self._parser.names_parent
+        at.recognised = self._parser.recognised
+        something = line.events or line.usage or line.facts or line.prompts or line.journal
+        outcome: Outcome = "damaged" if error else "indexed" if something else "skipped"
+        at.counts.add(outcome, skipped)
+        if outcome == "skipped":
+            return None
+        if error:
+            return line._replace(outcome=outcome, error=error, error_excerpt=excerpt(raw.data))
+        return line
+
+    def _number(self, parsed: Parsed, line: ReadLine) -> None:
+        at = self.final
+        at.counts.bad_times += parsed.bad_times
+        for fact in parsed.facts:
+            if fact.name == "created_at" and at.created_at is None:
+                at.created_at = fact.value
+            line.facts.append(fact)
+        for event in parsed.events:
+            if event.is_prompt:
+                at.turn_index = 0 if at.turn_index is None else at.turn_index + 1
+            ts_source: TsSource | None = "record"
+            sort_ts = event.ts
+            if sort_ts is not None:
+                at.last_ts = sort_ts
+                at.first_ts = at.first_ts or sort_ts
+                at.latest_ts = max(at.latest_ts or sort_ts, sort_ts)
+            elif at.last_ts is not None:
+                sort_ts, ts_source = at.last_ts, "previous"
+            else:
+                sort_ts = at.created_at
+                ts_source = "session" if sort_ts else None
+            at.has_talk = at.has_talk or event.kind != CONTROL
+            line.events.append(Numbered(event, at.event_index, at.turn_index, sort_ts, ts_source))
+            at.event_index += 1
+        line.usage.extend(parsed.usage)
+        line.prompts.extend(parsed.prompts)
+        line.journal.extend(parsed.journal)
+
+
+def _decoded(raw: RawLine) -> Decoded:
+    if raw.oversize:
+        return Decoded([], f"a line of {raw.length_bytes} bytes is over the limit")
+    return decode_line(raw.data)
+
+
+def _copy(at: Checkpoint) -> Checkpoint:
+    return replace(at, counts=at.counts.copy())
