@@ -174,16 +174,18 @@ class SourceReader:
         at = self.final
         lines = iter_lines(self._file, at.offset_bytes, at.line_number, max_line_bytes=self._max_line_bytes)
         unfinished: RawLine | None = None
-        for raw in lines:
-            self.bytes_read += raw.length_bytes + 1
-            if not raw.terminated:
-                unfinished = raw
-                break
-            read = self._read(raw, _decoded(raw))
-            if read is not None:
-                yield read
-        at.state = self._parser.save()
-        self.checkpoint = _copy(at)
+        try:
+            for raw in lines:
+                self.bytes_read += raw.length_bytes + raw.terminated
+                if not raw.terminated:
+                    unfinished = raw
+                    break
+                read = self._read(raw, _decoded(raw))
+                if read is not None:
+                    yield read
+        finally:  # also where reading fails: what was read up to here stays a valid beginning
+            at.state = self._parser.save()
+            self.checkpoint = _copy(at)
         if unfinished is None:
             return
         decoded = _decoded(unfinished)

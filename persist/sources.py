@@ -6,7 +6,7 @@ Pure declarations; ``persist.fingerprint`` and ``persist.reading`` do the I/O. A
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias

@@ -211,8 +211,10 @@ LOCAL_TABLES: Final = (
   line_excerpt TEXT NOT NULL
 ) STRICT""",
     """CREATE TABLE project_roots (
-  cwd TEXT NOT NULL PRIMARY KEY,
-  project TEXT NOT NULL
+  cwd TEXT NOT NULL,
+  repo_root TEXT NOT NULL,
+  project TEXT NOT NULL,
+  PRIMARY KEY (cwd, repo_root)
 ) STRICT""",
     """CREATE TABLE prose (
   id INTEGER NOT NULL PRIMARY KEY,
@@ -369,9 +371,9 @@ FROM events WHERE event_type = 'message_thought' AND canonical = 1""",
     """CREATE VIEW agent_messages AS
 SELECT * FROM events WHERE event_type IN ('message_text', 'message_thought') AND canonical = 1""",
     """CREATE VIEW tool_calls AS
-SELECT e.session_id, e.agent, e.source_path, e.event_index, e.line_number, e.byte_offset, e.turn_index, e.ts, e.sort_ts,
-  e.ts_source, e.kind, e.event_type, e.outcome, e.text, e.text_len, e.content, e.content_len, e.tool_call_id, e.tool_name,
-  coalesce(nullif(e.tool_arguments, ''), (
+SELECT e.session_id, e.agent, e.source_path, e.event_index, e.line_number, e.byte_offset, e.turn_index, e.ts,
+  e.sort_ts, e.ts_source, e.kind, e.event_type, e.outcome, e.text, e.text_len, e.content, e.content_len,
+  e.tool_call_id, e.tool_name, coalesce(nullif(e.tool_arguments, ''), (
     SELECT r.arguments_head FROM event_rows c JOIN event_rows r
       ON r.source_id = c.source_id AND r.tool_call_id = c.tool_call_id
         AND r.arguments_head IS NOT NULL AND r.type_code <> 6
@@ -420,8 +422,8 @@ JOIN source_rows s ON s.id = h.source_id
 JOIN agents a ON a.id = s.agent_id
 JOIN prose p ON p.id = h.id""",
     """CREATE VIEW memory_blocks AS
-SELECT b.name AS name, a.name AS agent, b.description AS description, substr(p.text, b.body_start) AS body, b.kind AS kind,
-  b.project AS project, b.source_session AS source_session, b.created_at AS created_at, b.updated_at AS updated_at,
+SELECT b.name AS name, a.name AS agent, b.description AS description, substr(p.text, b.body_start) AS body,
+  b.kind AS kind, b.project AS project, b.source_session AS source_session, b.created_at AS created_at, b.updated_at AS updated_at,
   b.aliases AS aliases, b.archived AS archived, b.superseded_by AS superseded_by, b.pinned AS pinned, s.path AS path,
   b.id AS block_id
 FROM block_rows b

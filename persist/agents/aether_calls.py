@@ -82,13 +82,13 @@ class OpenCalls:
 def best_arguments(initial: str, pieces: str) -> str:
     """Return the likeliest arguments of a call that began with ``initial`` and went on with ``pieces``.
 
-    The first whole JSON value of: both joined, ``initial``, ``pieces`` (providers differ in whether the
-    first line already holds a part, or all); where none is whole, both joined.
+    Both joined when that is one whole JSON value, else the longer one that is (providers differ in whether
+    the first line already holds a part, all, or a placeholder); where none is whole, both joined.
     """
     if not pieces:
         return initial
     joined = initial + pieces
-    for candidate in (joined, initial, pieces):
+    for candidate in (joined, *sorted((initial, pieces), key=len, reverse=True)):
         if _is_whole(candidate):
             return candidate
     return joined

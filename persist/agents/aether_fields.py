@@ -78,7 +78,7 @@ def count(value: Record, key: str) -> int | None:
         value = int(value)
     if value < 0:
         raise ShapeError(f"{key} is a negative number")
-    return min(value, MAX_COUNT)
+    return value if value < MAX_COUNT else MAX_COUNT
 
 
 def number(value: Record, key: str) -> float | None:

@@ -8,7 +8,6 @@ a digest of the last title: a few hundred bytes.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable
 from typing import Final
 
@@ -21,10 +20,8 @@ STATE_VERSION: Final = 1
 _MAX_OPEN_CALLS: Final = 256
 _MAX_OPEN_BYTES: Final = 32 * 1024
 _MAX_KEPT_CHARACTERS: Final = 200
-
-_IMPORTED_ID = re.compile(r"(claude|codex|cursor|opencode|hermes)-(.+)", re.DOTALL)
-_IMPORT_AGENTS: Final = {"claude": "claude-code"}
-"""Aster's name of an import source, where it is not ours."""
+_MAX_ID_CHARACTERS: Final = 1000
+"""A longer id is none: it names no file, and the state is bounded."""
 
 _FACT_KEYS: Final = (
     ("cwd", "cwd"),
@@ -79,6 +76,7 @@ class AsterParser:
 
     def feed(self, record: Record, line: Line) -> Parsed:
         """Read one JSON value. Raises ``ShapeError`` when it is not an object, or names no type or no role."""
+        del line
         kind = shapes.record_type(record)
         read = _READERS.get(kind)
         if read is None:
@@ -90,9 +88,7 @@ class AsterParser:
     def _header(self, record: dict[str, Record]) -> Parsed:
         if self._has_header:
             return Parsed(skipped="session:again")
-        facts = [
-            Fact(name, value) for key, name in _FACT_KEYS if (value := shapes.plain(record.get(key))) is not None
-        ]
+        facts = [Fact(name, value) for key, name in _FACT_KEYS if (value := shapes.plain(record.get(key))) is not None]
         created_at = times.from_any(record.get("created_at"))
         if created_at is not None:
             facts.append(Fact("created_at", created_at))
@@ -100,12 +96,14 @@ class AsterParser:
         if title is not None:
             facts.append(Fact("title", title, rank=1))
         session_id = shapes.plain(record.get("id"))
-        origin = _origin(record, session_id)
+        if session_id is not None and len(session_id) > _MAX_ID_CHARACTERS:
+            session_id = None
+        origin = shapes.origin_of(record, session_id)
         if origin is not None:
-            facts.append(origin)
+            facts.append(Fact("imported_from", origin.told, rank=int(origin.guessed)))
         self._has_header = True
         self._session_id = session_id
-        self._names_parent = bool(origin) or shapes.plain(record.get("parent")) is not None
+        self._names_parent = origin is not None or shapes.plain(record.get("parent")) is not None
         model = shapes.plain(record.get("model"))
         self._model = model[:_MAX_KEPT_CHARACTERS] if model else None
         return Parsed(facts=facts) if facts else Parsed(skipped="session:empty")
@@ -197,27 +195,8 @@ class AsterParser:
 
 
 def _open_bytes(calls: dict[str, str]) -> int:
-    """Return an upper bound of what the open calls take as JSON (an escaped character takes up to 6 bytes)."""
-    characters = sum(len(call_id) + len(name) for call_id, name in calls.items())
-    if characters * 6 <= _MAX_OPEN_BYTES:
-        return characters * 6
-    return sum(len(shapes.compact([call_id, name]).encode("utf-8", "replace")) * 2 for call_id, name in calls.items())
-
-
-def _origin(record: dict[str, Record], session_id: str | None) -> Fact | None:
-    """Tell where a session was imported from: rank 0 as recorded, rank 1 as guessed from its id.
-
-    Aster's own imports leave only the id ``<source>-<id>``, slugified (``spec/aster.md`` 2.7): the guess counts
-    only where the index knows a session of that agent whose id has that slug (DESIGN 6).
-    """
-    recorded = shapes.imported_from(record)
-    if recorded is not None:
-        return Fact("imported_from", recorded)
-    match = _IMPORTED_ID.fullmatch(session_id) if session_id else None
-    if match is None:
-        return None
-    source, original = match.groups()
-    return Fact("imported_from", f"{_IMPORT_AGENTS.get(source, source)}:{original}", rank=1)
+    """Return an upper bound of what the open calls take as JSON: a character may be escaped to 6 bytes."""
+    return sum(len(call_id) + len(name) for call_id, name in calls.items()) * 6
 
 
 _READERS: Final[dict[str, Callable[[AsterParser, dict[str, Record]], Parsed]]] = {

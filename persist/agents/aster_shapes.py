@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Final, NamedTuple
 
 from persist.errors import ShapeError
@@ -18,6 +19,9 @@ from persist.sources import Record
 SUPPORTED_VERSION: Final = 1
 ERROR_PREFIX: Final = "error: "
 """How Aster marks a failed tool's result (``spec/aster.md`` 1.3)."""
+_IMPORTED_ID = re.compile(r"(claude|codex|cursor|opencode|hermes)-(.+)", re.DOTALL)
+_IMPORT_AGENTS: Final = {"claude": "claude-code"}
+"""Aster's name of an import source, where it is not ours."""
 _MAX_COUNT: Final = 2**63 - 1
 _MAX_TYPE_CHARACTERS: Final = 64
 
@@ -28,6 +32,13 @@ class Call(NamedTuple):
     id: str | None
     name: str | None
     arguments: str | None
+
+
+class Origin(NamedTuple):
+    """Where a session was imported from, as ``agent:id``; ``guessed`` when only its own id says so."""
+
+    told: str
+    guessed: bool
 
 
 def record_type(record: Record) -> str:
@@ -113,13 +124,24 @@ def format_version(header: dict[str, Record]) -> int | None:
     return count(value)
 
 
-def imported_from(header: dict[str, Record]) -> str | None:
-    """Return where a header says its session was imported from, as ``agent:id``."""
+def origin_of(header: dict[str, Record], session_id: str | None) -> Origin | None:
+    """Return where a session was imported from: as its header records it, else as guessed from its id.
+
+    The header key ``imported_from`` is an object of ``agent`` and ``id``, or ``agent:id`` as text. Aster's own
+    imports leave only the id ``<source>-<id>``, slugified (``spec/aster.md`` 2.7): a guess counts only where
+    a session of that agent is known whose id has that slug (DESIGN 6).
+    """
     value = header.get("imported_from")
     if isinstance(value, dict):
         agent, original = plain(value.get("agent")), plain(value.get("id"))
-        return f"{agent}:{original}" if agent and original else None
-    return plain(value)
+        return Origin(f"{agent}:{original}", False) if agent and original else None
+    if isinstance(value, str) and value:
+        return Origin(value, False)
+    match = _IMPORTED_ID.fullmatch(session_id) if session_id else None
+    if match is None:
+        return None
+    source, rest = match.groups()
+    return Origin(f"{_IMPORT_AGENTS.get(source, source)}:{rest}", True)
 
 
 def compact(value: Record) -> str:

@@ -1,8 +1,8 @@
 """Content blocks of Claude Code's messages: their texts, and what they become as events.
 
-Pure; imports ``persist.events``, ``persist.errors`` and ``claude_code_text``. Content may be a string, one block, a list of
-blocks and strings, or anything else (``spec/agents.md`` 2, ``spec/fault-checks.md`` B17): what has no words gives no text
-and never an exception but :class:`ShapeError`.
+Pure; imports only ``persist`` values. Content may be a string, one block, a list of blocks and strings, or
+anything else (``spec/agents.md`` 2, ``spec/fault-checks.md`` B17): what has no words gives no text, and no
+exception but :class:`ShapeError`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from persist.agents.claude_code_text import BARE_COMMAND, INTERRUPTED, NOTICE, s
 from persist.errors import ShapeError
 from persist.events import AGENT, CONTROL, USER, Event
 
-TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text", None})
-_CALL_TYPES: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
-_ATTACHED_TYPES: Final = frozenset({"image", "document"})
-_CANCELLED_DENIALS: Final = frozenset({"interrupted", "cancelled"})
-_MAX_RESULT_KEYS: Final = ("text", "title", "url", "tool_name", "error_code")
-"""Where a block of a tool's result keeps words, besides nested ``content``; images keep none of them."""
+# Tuples, not sets: a type may be anything, a list too, and only == is safe with that.
+_TEXT_TYPES: Final = ("text", "input_text", "output_text", None)
+_CALL_TYPES: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
+_ATTACHED_TYPES: Final = ("image", "document")
+_CANCELLED_DENIALS: Final = ("interrupted", "cancelled")
+_WORD_KEYS: Final = ("text", "title", "url", "tool_name", "error_code")
+"""Where a block of a tool's result keeps words, images have none of them."""
 
 
 class Speaker(NamedTuple):
@@ -76,13 +77,19 @@ def user_blocks(
             typed_part = part if typed_part < 0 else typed_part
             typed.append(words)
     message_part = typed_part if typed_part >= 0 else attached_part
-    if message_part >= 0 or not events:
+    if not events or (message_part >= 0 and not speaker.is_machine):
         text = "\n".join(typed) if typed else None
-        is_prompt = speaker.is_person and message_part >= 0 and (text is None or not text.isspace()) and text != ""
-        event_type = "user_notice" if speaker.is_machine else "user_message"
-        events.append(
-            Event(USER, event_type, text, ts, is_prompt=is_prompt, record_id=record_id, part=max(message_part, 0))
+        has_words = text is not None and text != "" and not text.isspace()
+        event = Event(
+            USER,
+            "user_notice" if speaker.is_machine else "user_message",
+            text,
+            ts,
+            is_prompt=speaker.is_person and (has_words or attached_part >= 0),
+            record_id=record_id,
+            part=max(message_part, 0),
         )
+        events.append(event)
         events.sort(key=_part)
     return Blocks(events, {}, closed)
 
@@ -113,6 +120,8 @@ def assistant_blocks(
             opened[event.tool_call_id] = event.tool_name
         elif event.tool_call_id is not None:
             closed.append(event.tool_call_id)
+            if event.tool_call_id in opened:
+                event = event._replace(tool_name=opened.pop(event.tool_call_id))
         made.append(event._replace(part=part))
     if not made:
         made.append(Event(AGENT, "llm_call_ended", outcome="failed") if is_failure else Event(AGENT, "message_text"))
@@ -138,18 +147,16 @@ def content_text(content: object) -> str | None:
 
 
 def error_text(error: object) -> str | None:
-    """Return the innermost message of a provider's error, at most four objects deep."""
+    """Return the innermost message (or code) of a provider's error, at most four objects deep."""
+    found: str | None = None
     for _ in range(4):
         if isinstance(error, str):
-            return error or None
+            return error or found
         if not isinstance(error, dict):
-            return None
-        inner = error.get("error", error.get("cause"))
-        message = next((error[key] for key in ("message", "code") if isinstance(error.get(key), str)), None)
-        if not inner:
-            return message
-        error = inner if isinstance(inner, dict) or message is None else message
-    return None
+            break
+        found = next((error[key] for key in ("message", "code") if isinstance(error.get(key), str)), found)
+        error = error.get("error") or error.get("cause")
+    return found
 
 
 def _as_list(content: object) -> list[Any]:
@@ -165,7 +172,7 @@ def _part(event: Event) -> int:
 def _block_text(block: object) -> str | None:
     if isinstance(block, str):
         return block
-    if isinstance(block, dict) and block.get("type") in TEXT_TYPES:
+    if isinstance(block, dict) and block.get("type") in _TEXT_TYPES:
         text = block.get("text")
         return text if isinstance(text, str) else None
     return None
@@ -207,14 +214,16 @@ def _result_text(content: object) -> str | None:
         if isinstance(block, str):
             texts.append(block)
         elif isinstance(block, dict):
-            texts.extend(value for key in _MAX_RESULT_KEYS if isinstance(value := block.get(key), str))
+            texts.extend(value for key in _WORD_KEYS if isinstance(value := block.get(key), str))
     return "\n".join(texts) if texts else None
 
 
 def _assistant_event(block: object, calls: Mapping[str, str], is_failure: bool) -> Event | None:
     text = _block_text(block)
     if text is not None:
-        return Event(AGENT, "llm_call_ended", text, outcome="failed") if is_failure else Event(AGENT, "message_text", text)
+        return (
+            Event(AGENT, "llm_call_ended", text, outcome="failed") if is_failure else Event(AGENT, "message_text", text)
+        )
     if not isinstance(block, dict):
         return None
     kind = block.get("type")

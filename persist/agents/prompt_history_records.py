@@ -37,7 +37,7 @@ class PromptHistoryParser:
         """Whether any entry so far was whole."""
         return self._recognised
 
-    def feed(self, record: Record, line: Line) -> Parsed:
+    def feed(self, record: Record, line: Line) -> Parsed:  # noqa: ARG002 (entries are alike wherever they stand)
         """Read one entry. Raises ``ShapeError`` when a key is missing or not text."""
         if not isinstance(record, dict):
             raise ShapeError("a prompt history entry is not an object")

@@ -8,17 +8,19 @@ Standard library only. Each line reaches the file with its newline in one ``writ
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from persist.errors import NotFoundError, RefusedError, StoreIOError
 from persist.files.folders import PRIVATE_FILE, make_private_folder
 from persist.files.lock import LOCK_NAME, WAIT_S, locked
 
 Existing = Literal["any", "required", "refused"]
-_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
+_TORN_WAITS_S: Final = (0.001, 0.004)
+_FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
 
 
 def append_lines(
@@ -79,9 +81,23 @@ def _open(path: Path, existing: Existing) -> int:
         raise StoreIOError(path, "append to", error.strerror or str(error)) from error
 
 
+def _is_torn(handle: int) -> bool:
+    """Whether the file ends inside a line, and not because another program is just writing it.
+
+    Aster writes a long line in two pieces, the newline last (``spec/aster.md`` 2.8). A newline put between
+    them costs a blank line, which readers skip, so a short wait is enough.
+    """
+    for wait_s in (*_TORN_WAITS_S, None):
+        size_bytes = os.fstat(handle).st_size
+        if size_bytes == 0 or os.pread(handle, 1, size_bytes - 1) == b"\n":
+            return False
+        if wait_s is not None:
+            time.sleep(wait_s)
+    return True
+
+
 def _write(handle: int, lines: list[bytes], durable: bool) -> None:
-    size_bytes = os.fstat(handle).st_size
-    torn = size_bytes > 0 and os.pread(handle, 1, size_bytes - 1) != b"\n"
+    torn = _is_torn(handle)
     for line in lines:
         rest = memoryview(b"\n" + line if torn else line)
         torn = False

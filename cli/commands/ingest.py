@@ -1,0 +1,49 @@
+"""``asx ingest``: bring the index up to date with the files."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from cli import options, output, shapes
+from cli.ingest_text import exit_code, print_report
+from cli.progress import progress
+from cli.settings import open_settings
+
+EXAMPLES: Final = (
+    "asx ingest",
+    "asx ingest --root claude-code=~/laptop/.claude",
+    "asx ingest --json --strict",
+)
+
+
+def command(
+    root: Annotated[
+        list[str] | None,
+        typer.Option("--root", metavar="AGENT=PATH", help="Read an agent's files in one more folder."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Hash every file whole instead of trusting its times.")
+    ] = False,
+    prune: options.Prune = False,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+    index: options.Index = None,
+) -> int:
+    """Bring the index up to date with the files.
+
+    Reads what is new since the last time: whole files that changed, the tails of those that only grew. Exits with
+    6 when a source could not be read, and names it; its rows stay as they were.
+    """
+    from index.ingest import ingest
+
+    settings = open_settings(index, root)
+    with progress(quiet=quiet) as shown:
+        report = ingest(settings, prune=prune, check=check, progress=shown)
+    if json:
+        output.emit_json(shapes.ingest(report))
+    else:
+        print_report(report, quiet=quiet)
+    return exit_code(report, strict=strict, asked_roots=[value.partition("=")[2] for value in root or ()])

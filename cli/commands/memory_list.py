@@ -1,0 +1,55 @@
+"""``asx memory list``: memory blocks, newest first."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from cli import exits, options, output, shapes
+from cli.memory_store import list_all_blocks, memory_folders
+from cli.moments import age, count
+from cli.settings import open_places
+from cli.tables import Column, table
+
+EXAMPLES: Final = ("asx memory list", "asx memory list --archived --json")
+_COLUMNS: Final = (Column("age", right=True), Column("name", shrinks_to=24), Column("description", shrinks_to=20))
+
+
+def command(
+    archived: Annotated[bool, typer.Option("--archived", help="Archived blocks too.")] = False,
+    json: options.Json = False,
+) -> int:
+    """List memory blocks, newest first.
+
+    Reads the files and needs no index. Exits with 1 when there are none.
+    """
+    from persist.memory.blocks import PROJECT_FILE
+    from persist.memory.project import read_project
+
+    places = open_places()
+    blocks = list_all_blocks(places, archived=archived)
+    texts = [(folder / PROJECT_FILE, text) for folder in memory_folders(places) if (text := read_project(folder))]
+    project = texts[0] if texts else None
+    if json:
+        output.emit_json(shapes.memory_list(places.memory, project, blocks))
+    else:
+        if project is not None:
+            output.line(f"{output.safe_line(str(project[0]))}  {count(len(project[1]), 'character')}")
+        rows = [
+            (
+                age(block.note.updated_at or block.note.created_at),
+                block.note.name + (" (archived)" if block.note.archived else ""),
+                block.note.description,
+            )
+            for block in blocks
+        ]
+        if rows:
+            for text in table(_COLUMNS, rows, output.columns()):
+                output.line(text)
+        else:
+            output.talk(f"no memory blocks in {places.memory}")
+        for block in blocks:
+            if block.problem:
+                output.talk(f"{output.safe_line(str(block.path))} {block.problem}")
+    return exits.DONE if blocks or project else exits.NOTHING_FOUND

@@ -1,0 +1,35 @@
+"""``asx rebuild``: make the index anew from the files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cli import options, output, shapes
+from cli.ingest_text import exit_code, print_report
+from cli.progress import progress
+from cli.settings import open_settings
+
+EXAMPLES: Final = ("asx rebuild", "asx rebuild --json")
+
+
+def command(
+    prune: options.Prune = False,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+    index: options.Index = None,
+) -> int:
+    """Make the index anew from the files.
+
+    The old index answers until the new one is whole, and stays when that fails. Another program's database at
+    its place is refused.
+    """
+    from index.rebuild import rebuild
+
+    with progress(quiet=quiet) as shown:
+        report = rebuild(open_settings(index), prune=prune, progress=shown)
+    if json:
+        output.emit_json(shapes.ingest(report))
+    else:
+        print_report(report, quiet=quiet)
+    return exit_code(report, strict=strict)

@@ -1,0 +1,91 @@
+"""``asx show``: one event whole, a session's head, or a block and where it came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from cli import choices, options, output, shapes
+from cli.memory_store import get_block
+from cli.session_text import print_event, print_head
+from cli.settings import open_places, open_settings
+
+if TYPE_CHECKING:
+    from index.results import SessionRow
+    from index.settings import Settings
+
+EXAMPLES: Final = (
+    "asx show 01k5p3:17",
+    "asx show claude-code:3f6d2c1e",
+    "asx show --block deploy-window",
+)
+
+
+def command(
+    id_: Annotated[
+        str | None, typer.Argument(metavar="ID[:EVENT]", help="A session's id (4 characters do) and an event's number.")
+    ] = None,
+    block: Annotated[str | None, typer.Option("--block", metavar="NAME", help="A block and its session.")] = None,
+    json: options.Json = False,
+    index: options.Index = None,
+) -> int:
+    """Print one event whole, or a session's head.
+
+    The text is read from the agent's file at this moment, tool results too. AGENT:ID tells apart two
+    agents that share an id.
+    """
+    if (id_ is None) == (block is None):
+        raise typer.BadParameter("give a session's id, or --block and a name", param_hint="ID[:EVENT]")
+    if block is not None:
+        return _show_block(choices.typed_text(block), json=json, index=index)
+    session_id, event_index = choices.event_id(id_ or "")
+    settings = open_settings(index)
+    if event_index is None:
+        from index.sessions import show_session
+
+        row, _events = show_session(settings, session_id)
+        if json:
+            output.emit_json(shapes.shown(session=shapes.session(row)))
+        else:
+            print_head(row)
+        return 0
+    from index.show import show_event
+
+    event = show_event(settings, session_id, event_index)
+    if json:
+        output.emit_json(shapes.shown(event=shapes.event(event)))
+    else:
+        print_event(event)
+    return 0
+
+
+def _show_block(name: str, *, json: bool, index: str | None) -> int:
+    found = get_block(open_places(), name)
+    session = _session_of(open_settings(index), found.note.source_session)
+    if json:
+        output.emit_json(
+            shapes.shown(block=shapes.block(found), session=None if session is None else shapes.session(session))
+        )
+        return 0
+    output.line(output.safe(found.note.body.rstrip("\n")))
+    if session is not None:
+        output.line()
+        print_head(session)
+    return 0
+
+
+def _session_of(settings: Settings, session_id: str | None) -> SessionRow | None:
+    """Return the session a block names, ``None`` where it names none or the index does not have it."""
+    if session_id is None:
+        return None
+    from index.sessions import show_session
+
+    from index.errors import AsterIndexError
+    from persist.errors import StoreError
+
+    try:
+        return show_session(settings, session_id)[0]
+    except (AsterIndexError, StoreError) as error:
+        output.talk(f"its session {output.safe_line(session_id)} cannot be shown: {error}")
+        return None

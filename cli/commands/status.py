@@ -1,0 +1,78 @@
+"""``asx status``: what the index holds and whether it is up to date."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cli import options, output, shapes
+from cli.moments import age, count, size
+from cli.settings import open_settings
+from cli.tables import Column, table
+
+if TYPE_CHECKING:
+    from index.results import Status
+
+EXAMPLES: Final = ("asx status", "asx status --json")
+_COLUMNS: Final = (
+    Column("agent"),
+    Column("sources", right=True),
+    Column("sessions", right=True),
+    Column("events", right=True),
+    Column("damaged", right=True, drop=1),
+    Column("held", right=True, drop=2),
+    Column("oldest", right=True, drop=3),
+    Column("kept", drop=4),
+)
+
+
+def command(json: options.Json = False, index: options.Index = None) -> int:
+    """Say what the index holds and whether it is up to date.
+
+    Changes nothing. Without an index it says so and how to make one.
+    """
+    from index.status import status
+
+    found = status(open_settings(index))
+    if json:
+        output.emit_json(shapes.status(found))
+    else:
+        _print(found)
+    return 0
+
+
+def _print(found: Status) -> None:
+    path = output.safe_line(str(found.path))
+    if not found.exists:
+        output.line(f"no index at {path}")
+        output.talk("hint: asx ingest")
+        return
+    if not found.usable:
+        output.line(f"{path} cannot be used: {output.safe_line(found.why or 'unknown reason')}")
+        output.talk("hint: asx rebuild")
+        return
+    made = f"last ingest {age(found.last_ingest_at)} ago" if found.last_ingest_at else "never ingested"
+    output.line(f"{path}  {size(found.size_bytes)}, {made.replace('now ago', 'just now')}")
+    agents = [
+        (
+            name,
+            one.sources,
+            one.sessions,
+            one.events,
+            one.damaged_lines or None,
+            len(one.held) or None,
+            age(one.oldest),
+            "yes" if one.kept else None,
+        )
+        for name, one in found.agents.items()
+    ]
+    for text in table(_COLUMNS, agents, output.columns()):
+        output.line(text)
+    memory = count(found.blocks, "memory block") + (
+        f" ({found.archived_blocks:,} archived)" if found.archived_blocks else ""
+    )
+    output.line(f"{memory}, {count(found.prompt_history, 'prompt history entry', 'prompt history entries')}")
+    for name, one in found.agents.items():
+        for held, why in one.held:
+            output.talk(f"held: {name} {output.safe_line(held)}: {output.safe_line(why)}")
+    if found.stale:
+        output.talk("the files are newer than the index; run: asx ingest")

@@ -1,0 +1,115 @@
+"""Shows the hits of a search to a person: one block each, the span marked where colours are allowed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING, Final
+
+from cli import cells, output
+from cli.moments import age_of, count, local
+from cli.snippets import excerpt
+
+if TYPE_CHECKING:
+    from index.results import Hit, SearchResult
+
+_INDENT: Final = "  "
+
+
+def print_hits(result: SearchResult) -> None:
+    """Print a block for each hit to stdout, with an empty line between two."""
+    wide = output.columns()
+    for number, hit in enumerate(result.hits):
+        if number:
+            output.line()
+        output.line(output.styled(cells.cut(_heading(hit), wide), "quiet"))
+        title = hit.name or hit.session_title
+        if title:
+            output.line(_INDENT + output.styled(cells.cut(output.safe_line(title), wide - len(_INDENT)), "strong"))
+        for text in _excerpt_lines(hit, wide - len(_INDENT)):
+            output.line(_INDENT + text)
+        output.line(_INDENT + output.styled(show_command(hit), "id"))
+
+
+def show_command(hit: Hit) -> str:
+    """Return the command that shows a hit whole, or its place where no command can."""
+    if hit.name is not None:
+        return f"asx memory show {quoted(hit.name)}"
+    if hit.session_id is not None and hit.event_index is not None:
+        return f"asx show {quoted(f'{hit.session_id}:{hit.event_index}')}"
+    line = f":{hit.place.line_number}" if hit.place.line_number is not None else ""
+    return output.safe_line(home_path(hit.place.path) + line)
+
+
+def quoted(word: str) -> str:
+    """Return ``word`` safe for the eye, and quoted for a shell where that needs it."""
+    shown = output.safe_line(word)
+    return ("-- " if word.startswith("-") else "") + shlex.quote(shown)
+
+
+def home_path(path: str) -> str:
+    """Return ``path`` with the home folder as ``~``."""
+    home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111 - text, never looked at on disk
+    return f"~{path[len(home) :]}" if home and (path == home or path.startswith(f"{home}/")) else path
+
+
+def _heading(hit: Hit) -> str:
+    parts = [local(hit.ts) or "no time", hit.agent]
+    if hit.project:
+        parts.append(home_path(hit.project))
+    if hit.field != "prompts":
+        parts.append(hit.field)
+    if hit.turn_index is not None:
+        parts.append(f"turn {hit.turn_index}")
+    if hit.parent_session_id:
+        parts.append("sub-agent")
+    if hit.count > 1:
+        parts.append(f"{hit.count} times")
+    return output.safe_line("  ".join(parts))
+
+
+def _excerpt_lines(hit: Hit, wide: int) -> list[str]:
+    """Return the hit's lines, none wider than ``wide``: cut where escapes or wide characters take more room."""
+    shown = excerpt(hit.text, hit.spans, wide - 2)
+    lines: list[list[str]] = [["…" if shown.cut_before else ""]]
+    room = wide - 1 - len(lines[0][0])
+    for piece, is_hit in shown.pieces:
+        for number, part in enumerate(piece.replace("\r\n", "\n").split("\n")):
+            if number:
+                lines.append([""])
+                room = wide - 1
+            fitting = cells.head(output.safe_line(part), max(room, 0))
+            room -= cells.width(fitting)
+            lines[-1].append(output.styled(fitting, "hit") if is_hit else fitting)
+    lines[-1].append("…" if shown.cut_after else "")
+    return ["".join(line).rstrip() for line in lines]
+
+
+def print_nothing_found(result: SearchResult) -> None:
+    """Say on stderr what was searched, how much of it there is, and where else the text stands (law 4)."""
+    searched = " and ".join(result.searched)
+    output.talk(f"nothing found for {output.safe_line(result.query)!r} in {count(result.texts, 'text')} of {searched}")
+    elsewhere = {name: number for name, number in result.elsewhere.items() if number}
+    if elsewhere:
+        told = ", ".join(f"{number:,} in {name}" for name, number in elsewhere.items())
+        output.talk(f"it stands elsewhere: {told}; asx search --in {','.join(elsewhere)} …")
+    _tell_age(result)
+
+
+def print_notes(result: SearchResult) -> None:
+    """Say on stderr what the answer leaves out, and what its order rests on."""
+    left = result.total - len(result.hits)
+    if result.hits and left > 0:
+        exact = "" if result.total_is_exact else "at most "
+        output.talk(f"{exact}{left:,} more; --limit or --all shows them")
+    if result.borrowed_times:
+        output.talk(
+            f"{count(result.borrowed_times, 'hit')} without a time of their own, placed by their session or file"
+        )
+    _tell_age(result)
+
+
+def _tell_age(result: SearchResult) -> None:
+    if result.stale:
+        age = f" (last brought up to date {age_of(result.age_s)} ago)" if result.age_s is not None else ""
+        output.talk(f"the files are newer than the index{age}; run: asx ingest")

@@ -1,0 +1,78 @@
+"""Shows sessions and events to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from cli import output
+from cli.hit_text import home_path
+from cli.moments import age, count, local, size
+from cli.tables import Column, table
+
+if TYPE_CHECKING:
+    from index.results import EventRow, SessionRow
+
+MAX_SHOWN_CHARACTERS: Final = 2000
+"""Of one event in a whole session; ``asx show ID:EVENT`` and ``--json`` have all of it."""
+_COLUMNS: Final = (
+    Column("age", right=True),
+    Column("agent", drop=1),
+    Column("turns", right=True, drop=2),
+    Column("id"),
+    Column("title", shrinks_to=20),
+    Column("project", shrinks_to=16, drop=3),
+)
+
+
+def print_sessions(rows: Iterable[SessionRow], *, with_project: bool) -> None:
+    """Print a table of sessions; ages are of the last activity."""
+    columns = _COLUMNS if with_project else _COLUMNS[:-1]
+    lines = [
+        (
+            age(row.updated_at or row.created_at),
+            row.agent,
+            row.turns,
+            row.session_id,
+            row.title,
+            home_path(row.project or ""),
+        )[: len(columns)]
+        for row in rows
+    ]
+    for text in table(columns, lines, output.columns()):
+        output.line(text)
+
+
+def print_head(row: SessionRow) -> None:
+    """Print what is known of a session, one fact a line."""
+    facts = [
+        ("session", row.session_id),
+        ("agent", row.agent),
+        ("title", row.title),
+        ("project", row.project),
+        ("folder", row.cwd if row.cwd != row.project else None),
+        ("model", row.model),
+        ("began", local(row.created_at)),
+        ("last", local(row.updated_at)),
+        ("parent", row.parent_id),
+        ("imported", row.imported_from),
+        ("holds", f"{count(row.turns, 'turn')}, {count(row.events, 'event')}, {size(row.size_bytes)}"),
+        *(("file", path) for path in row.paths),
+    ]
+    for name, value in facts:
+        if value:
+            output.line(f"{output.styled(f'{name:<9}', 'quiet')} {output.safe_line(value)}")
+
+
+def print_event(row: EventRow, *, at_most: int | None = None) -> None:
+    """Print one event: a line that tells what it is, then its texts, cut to ``at_most`` characters each."""
+    parts = [str(row.event_index), local(row.ts), row.event_type, row.tool_name, row.outcome]
+    if not row.canonical:
+        parts.append("copy")
+    output.line(output.styled(output.safe_line("  ".join(part for part in parts if part)), "quiet"))
+    for text in (row.tool_arguments, row.text):
+        if text:
+            shown = text if at_most is None else text[:at_most]
+            output.line(output.safe(shown.rstrip("\n")))
+            if len(shown) < len(text):
+                output.line(output.styled(f"… {count(len(text) - len(shown), 'more character')}", "quiet"))

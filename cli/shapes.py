@@ -1,0 +1,339 @@
+"""Turns results into the JSON shapes that ``--json`` prints: the output contract, version 1, and the only place for it.
+
+Pure: values in, plain dicts out; ``cli.output`` adds ``schema_version`` and writes. Fields may be added, none renamed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from cli.snippets import snippet
+from index import results
+from persist.events import JournalEntry
+from persist.memory.blocks import Block
+
+Shape: TypeAlias = dict[str, Any]
+
+STORE_AGENT = "aster"
+"""The agent whose memory the store's blocks are."""
+
+
+def ingest(report: results.IngestReport) -> Shape:
+    """Return the shape of ``ingest`` and ``rebuild``."""
+    return {
+        "index": str(report.index),
+        "agents": {
+            name: {
+                "roots": agent.roots,
+                "missing_roots": agent.missing_roots,
+                "kept": agent.kept,
+                "sources": asdict(agent.sources),
+            }
+            for name, agent in report.agents.items()
+        },
+        "sessions": report.sessions,
+        "events": report.events,
+        "lines": {
+            "seen": report.lines_seen,
+            "indexed": report.lines_indexed,
+            "skipped": report.lines_skipped,
+            "damaged": report.lines_damaged,
+        },
+        "bytes_pending": report.bytes_pending,
+        "bytes_read": report.bytes_read,
+        "skipped_types": {name: agent.skipped_types for name, agent in report.agents.items() if agent.skipped_types},
+        "problems": [_problem(problem) for problem in report.problems],
+        "problems_total": report.problems_total,
+        "notes": report.notes,
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def _problem(problem: results.Problem) -> Shape:
+    return {
+        "kind": problem.kind,
+        "path": problem.path,
+        "line": problem.line_number,
+        "offset": problem.offset_bytes,
+        "message": problem.message,
+    }
+
+
+def verify(report: results.VerifyReport) -> Shape:
+    """Return the shape of ``verify``."""
+    return {
+        "ok": report.ok,
+        "sources_checked": report.sources_checked,
+        "apart": _paths_and_reasons(report.apart),
+        "differences": [asdict(difference) for difference in report.differences],
+        "fulltext_ok": report.fulltext_ok,
+    }
+
+
+def _paths_and_reasons(pairs: Iterable[tuple[str, str]]) -> list[Shape]:
+    return [{"path": path, "why": why} for path, why in pairs]
+
+
+def status(found: results.Status) -> Shape:
+    """Return the shape of ``status``; ``lines`` are the index's totals."""
+    return {
+        "index": {
+            "path": str(found.path),
+            "exists": found.exists,
+            "generation": found.generation,
+            "size_bytes": found.size_bytes,
+            "usable": found.usable,
+            "why": found.why,
+        },
+        "stale": found.stale,
+        "last_ingest_at": found.last_ingest_at,
+        "agents": {
+            name: {
+                "sources": agent.sources,
+                "sessions": agent.sessions,
+                "events": agent.events,
+                "damaged_lines": agent.damaged_lines,
+                "kept": agent.kept,
+                "oldest": agent.oldest,
+                "held": _paths_and_reasons(agent.held),
+            }
+            for name, agent in found.agents.items()
+        },
+        "memory": {"blocks": found.blocks, "archived": found.archived_blocks},
+        "prompt_history": found.prompt_history,
+        "lines": dict(found.lines),
+    }
+
+
+def search(result: results.SearchResult, *, snippet_characters: int | None = None) -> Shape:
+    """Return the shape of ``search``; with ``snippet_characters`` the texts are cut around their first span."""
+    return {
+        "query": result.query,
+        "case": "sensitive" if result.exact_case else "insensitive",
+        "mode": "substring",
+        "searched": list(result.searched),
+        "filters": dict(result.filters),
+        "total": result.total,
+        "total_is_exact": result.total_is_exact,
+        "returned": len(result.hits),
+        "truncated": len(result.hits) < result.total,
+        "index": {"stale": result.stale, "age_s": result.age_s},
+        "texts": result.texts,
+        "borrowed_times": result.borrowed_times,
+        "hits": [_hit(hit, snippet_characters) for hit in result.hits],
+        "elsewhere": dict(result.elsewhere),
+    }
+
+
+def _hit(hit: results.Hit, snippet_characters: int | None) -> Shape:
+    shown = snippet(hit.text, hit.spans, len(hit.text) if snippet_characters is None else snippet_characters)
+    start, end = hit.spans[0] if hit.spans else (0, 0)
+    return {
+        "agent": hit.agent,
+        "session_id": hit.session_id,
+        "parent_session_id": hit.parent_session_id,
+        "session_title": hit.session_title,
+        "project": hit.project,
+        "cwd": hit.cwd,
+        "event_index": hit.event_index,
+        "turn": hit.turn_index,
+        "ts": hit.ts,
+        "ts_source": hit.ts_source,
+        "kind": hit.kind,
+        "event_type": hit.event_type,
+        "field": hit.field,
+        "name": hit.name,
+        "score": None,
+        "text": shown.text,
+        "text_length": len(hit.text),
+        "text_offset": shown.offset_bytes,
+        "match_start": start,
+        "match_end": end,
+        "spans": [list(span) for span in hit.spans],
+        "count": hit.count,
+        "source": _place(hit.place),
+    }
+
+
+def recent(result: results.SearchResult) -> Shape:
+    """Return Aether's response of ``search --recent``: the first span of each prompt."""
+    return {
+        "query": result.query,
+        "results": [
+            {
+                "sessionId": hit.session_id or "",
+                "cwd": hit.cwd or hit.project or "",
+                "sessionCreatedAt": hit.ts,
+                "prompt": hit.text,
+                "matchStart": hit.spans[0][0] if hit.spans else 0,
+                "matchEnd": hit.spans[0][1] if hit.spans else 0,
+            }
+            for hit in result.hits
+        ],
+        "truncated": len(result.hits) < result.total,
+    }
+
+
+def _place(place: results.Place) -> Shape:
+    return {"path": place.path, "line": place.line_number, "offset": place.offset_bytes}
+
+
+def sessions(total: int, rows: Iterable[results.SessionRow]) -> Shape:
+    """Return the shape of ``sessions list``."""
+    return {"total": total, "sessions": [session(row) for row in rows]}
+
+
+def session(row: results.SessionRow) -> Shape:
+    """Return one session as it is listed."""
+    agent, colon, session_id = (row.imported_from or "").partition(":")
+    return {
+        "id": row.session_id,
+        "agent": row.agent,
+        "project": row.project,
+        "cwd": row.cwd,
+        "title": row.title,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "model": row.model,
+        "turns": row.turns,
+        "events": row.events,
+        "parent_id": row.parent_id,
+        "paths": list(row.paths),
+        "size_bytes": row.size_bytes,
+        "imported_from": {"agent": agent, "id": session_id} if colon else None,
+    }
+
+
+def whole_session(row: results.SessionRow, events: Iterable[results.EventRow]) -> Shape:
+    """Return the shape of ``sessions show``: the session's object with its events in the place of their number."""
+    return {**session(row), "events": [event(one) for one in events]}
+
+
+def event(row: results.EventRow) -> Shape:
+    """Return one event."""
+    return {
+        "index": row.event_index,
+        "line": row.line_number,
+        "offset": row.offset_bytes,
+        "turn": row.turn_index,
+        "ts": row.ts,
+        "kind": row.kind,
+        "event_type": row.event_type,
+        "outcome": row.outcome,
+        "text": row.text,
+        "text_length": row.text_len,
+        "tool_call_id": row.tool_call_id,
+        "tool_name": row.tool_name,
+        "tool_arguments": row.tool_arguments,
+        "model": row.model_name,
+        "message_id": row.message_id,
+        "canonical": row.canonical,
+        "source_path": row.source_path,
+    }
+
+
+def shown(*, event: Shape | None = None, block: Shape | None = None, session: Shape | None = None) -> Shape:
+    """Return the shape of ``show``."""
+    return {"event": event, "block": block, "session": session}
+
+
+def block(found: Block) -> Shape:
+    """Return the shape of ``recall NAME`` and ``memory show NAME``."""
+    note = found.note
+    return {
+        "name": note.name,
+        "description": note.description,
+        "body": note.body,
+        "kind": note.kind,
+        "project": note.project,
+        "aliases": list(note.aliases),
+        "path": str(found.path),
+        "source_session": note.source_session,
+        "created_at": note.created_at,
+        "updated_at": note.updated_at,
+        "archived": note.archived,
+        "superseded_by": note.superseded_by,
+        "pinned": note.pinned,
+    }
+
+
+def memory_list(folder: Path, project: tuple[Path, str] | None, blocks: Iterable[Block]) -> Shape:
+    """Return the shape of ``memory list``; ``project`` is the path and the text of ASTER.md."""
+    listed = []
+    for found in blocks:
+        whole = block(found)
+        del whole["body"], whole["aliases"]
+        listed.append({"name": whole.pop("name"), "agent": STORE_AGENT, **whole})
+    return {
+        "dir": str(folder),
+        "project": {"path": str(project[0]), "text": project[1]} if project else None,
+        "blocks": listed,
+    }
+
+
+def memory_log(entries: Iterable[JournalEntry]) -> Shape:
+    """Return the shape of ``memory log``, in the order given (newest first)."""
+    return {"entries": [entry._asdict() for entry in entries]}
+
+
+def rows(found: results.Rows) -> Shape:
+    """Return the shape of ``query``: blobs by their length, infinities and not-a-number null, integers exact."""
+    return {
+        "columns": list(found.columns),
+        "rows": [[cell(value) for value in row] for row in found.rows],
+        "truncated_rows": found.truncated_rows,
+        "truncated_cells": found.truncated_cells,
+    }
+
+
+def cell(value: object) -> object:
+    """Return one value of SQLite as JSON has it."""
+    if isinstance(value, bytes):
+        return f"<blob {len(value)} bytes>"
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def report_rows(report: results.Report, found: results.Rows) -> Shape:
+    """Return the shape of ``report NAME``."""
+    return {"report": report.name, "sql": report.sql, **rows(found)}
+
+
+def reports(found: Iterable[results.Report]) -> Shape:
+    """Return the shape of ``report`` without a name."""
+    return {
+        "reports": [
+            {"name": report.name, "about": report.about, "parameters": list(report.parameters)} for report in found
+        ]
+    }
+
+
+def schema(found: results.SchemaDescription) -> Shape:
+    """Return the shape of ``schema``."""
+    return {
+        "generation": found.generation,
+        "tables": [
+            {
+                "name": table.name,
+                "kind": table.kind,
+                "about": table.about,
+                "columns": [{"name": one.name, "type": one.type, "about": one.about} for one in table.columns],
+            }
+            for table in found.tables
+        ],
+        "examples": [{"name": one.name, "about": one.about, "sql": one.sql} for one in found.examples],
+    }
+
+
+def paths(places: Mapping[str, Path | Sequence[Path]], agents: Mapping[str, Sequence[Path]]) -> Shape:
+    """Return the shape of ``paths``: one place or several by name, and the roots of each agent."""
+    told: Shape = {
+        name: str(place) if isinstance(place, Path) else [str(one) for one in place] for name, place in places.items()
+    }
+    told["agents"] = {name: [str(root) for root in roots] for name, roots in agents.items()}
+    return told

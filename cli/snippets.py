@@ -1,0 +1,67 @@
+"""Cuts a text around its first span: pure, standard library only.
+
+Spans and offsets are UTF-8 bytes into the whole text; widths are characters. Nothing is ever cut inside a character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Snippet(NamedTuple):
+    """A part of a text, and the byte offset in the whole text at which it begins."""
+
+    text: str
+    offset_bytes: int
+
+
+def snippet(text: str, spans: Sequence[tuple[int, int]], characters: int) -> Snippet:
+    """Return at most ``characters`` characters of ``text`` around its first span.
+
+    The span stands in the middle where it fits; a longer one is shown from its beginning. A text that is short
+    enough is whole, one without spans is shown from its beginning.
+    """
+    if len(text) <= characters:
+        return Snippet(text, 0)
+    start, end = character_span(text, spans[0]) if spans else (0, 0)
+    spare = characters - (end - start)
+    begin = start if spare <= 0 else max(0, min(start - spare // 2, len(text) - characters))
+    return Snippet(text[begin : begin + characters], len(text[:begin].encode("utf-8", "surrogatepass")))
+
+
+def character_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """Return a span of bytes as one of characters."""
+    data = text.encode("utf-8", "surrogatepass")
+    start = len(data[: span[0]].decode("utf-8", "surrogatepass"))
+    return start, start + len(data[span[0] : span[1]].decode("utf-8", "surrogatepass"))
+
+
+class Excerpt(NamedTuple):
+    """A line to show: pieces in order, each with whether it is part of a span."""
+
+    pieces: list[tuple[str, bool]]
+    cut_before: bool
+    cut_after: bool
+
+
+def excerpt(text: str, spans: Sequence[tuple[int, int]], characters: int, lines: int = 3) -> Excerpt:
+    """Return the line of the first span (and those that the span goes on to, at most ``lines``), in pieces."""
+    places = [character_span(text, span) for span in spans[:64]]
+    start, end = places[0] if places else (0, 0)
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", max(start, end - 1))
+    last = len(text) if last < 0 else last
+    last = first + len("\n".join(text[first:last].split("\n")[:lines]))
+    if last - first > characters:
+        begin = max(first, min(start - (characters - (end - start)) // 2, start))
+        first, last = begin, min(last, begin + characters)
+    pieces = []
+    at = first
+    for from_, to in places:
+        if from_ >= last or to <= at:
+            continue
+        pieces += [(text[at : max(at, from_)], False), (text[max(at, from_) : min(to, last)], True)]
+        at = min(to, last)
+    pieces.append((text[at:last], False))
+    return Excerpt([piece for piece in pieces if piece[0]], first > 0, last < len(text))

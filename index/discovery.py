@@ -1,0 +1,45 @@
+"""Looks at every root of every agent: what is there, what is in the way, what the configuration leaves out.
+
+I/O on folders only, no file is opened; no SQL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from index.settings import Settings
+from persist.agents.aster import shadowed
+from persist.config import exclusion
+from persist.sources import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at the disk. ``excluded`` holds (agent, path) of sources that the configuration leaves out."""
+
+    found: tuple[Found, ...]
+    excluded: frozenset[tuple[str, str]]
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the bytes of all sources found."""
+        return sum(source.stat.size_bytes for look in self.found for source in look.sources)
+
+
+def look(settings: Settings) -> Look:
+    """Discover the sources of all roots. Cost: one ``scandir`` a folder and one ``stat`` a file."""
+    found: list[Found] = []
+    for agent in settings.agents:
+        looks = [agent.discover(root) for root in settings.roots if root.agent == agent.name]
+        found.extend(shadowed(looks))
+    covering = exclusion(settings.configuration.excludes)
+    if not settings.configuration.excludes:
+        return Look(tuple(found), frozenset())
+    excluded = frozenset(
+        (source.agent, source.path) for each in found for source in each.sources if covering(source.path)
+    )
+    kept = [
+        replace(each, sources=tuple(source for source in each.sources if (source.agent, source.path) not in excluded))
+        for each in found
+    ]
+    return Look(tuple(kept), excluded)

@@ -1,0 +1,296 @@
+"""Brings the index up to date: look, plan, load, settle; the first time, a rebuild.
+
+The lock is held from the look at the disk to the last commit, so that two ingests never work from the same snapshot.
+A run commits in slices; a run that dies leaves what it committed, and the next one goes on. Plain ``sqlite3``; Alembic
+is only imported where an index is made.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from index import statements
+from index.apply import Applier
+from index.discovery import Look, look
+from index.errors import IndexBusyError, IndexUnusableError
+from index.load import Loader, Progress, Silent, StoredEdges
+from index.opening import Finding, is_current, open_reader, open_writer, read_header
+from index.plan import HELD, IGNORED, Action, Known, Plan, Step, make_plan
+from index.results import AgentReport, IngestReport, Problem
+from index.settings import Settings
+from index.settle import settle_touched
+from index.settle_sessions import moved_projects, touch_moved
+from migrations import GENERATION
+from persist.errors import BusyError
+from persist.files.lock import locked
+from persist.projects import ProjectResolver
+from persist.reading import Checkpoint
+from persist.sources import Stat
+from persist.times import now
+
+SLICE_BYTES: Final = 64 * 1024 * 1024
+SLICE_SOURCES: Final = 2000
+"""A commit comes after about this much work: what a killed run loses, and what settling has in hand, is bounded."""
+
+
+def ingest(
+    settings: Settings, *, prune: bool = False, check: bool = False, progress: Progress | None = None
+) -> IngestReport:
+    """Bring the index up to date and tell what was done; makes it when there is none, or when it is outdated.
+
+    ``prune`` lets go of sources that are gone, however many; ``check`` reads every source anew instead of trusting
+    fingerprints. Raises ``IndexBusyError`` when another run holds the lock, ``IndexUnusableError`` or
+    ``IndexNewerError`` when what lies at the path must not be touched. An unchanged store writes nothing.
+    """
+    from index.rebuild import rebuild_locked
+
+    with index_lock(settings):
+        reason = _must_remake(settings)
+        if reason is not None:
+            report = rebuild_locked(settings, prune=prune, progress=progress)
+            if reason:
+                report.notes.insert(0, reason)
+            return report
+        return _ingest_locked(settings, prune, check, progress)
+
+
+@contextmanager
+def index_lock(settings: Settings) -> Iterator[None]:
+    """Hold the index's cross-process lock; its file's time tells when a run last looked at the disk.
+
+    Raises ``IndexBusyError`` after ``settings.lock_timeout_s`` seconds.
+    """
+    path = lock_path(settings.index_path)
+    try:
+        with locked(path, settings.lock_timeout_s):
+            yield
+            os.utime(path)
+    except BusyError as error:
+        raise IndexBusyError(settings.index_path, error.timeout_s) from error
+
+
+def lock_path(index_path: Path) -> Path:
+    """Return the lock file beside an index."""
+    return index_path.with_name(index_path.name + ".lock")
+
+
+def read_known(connection: sqlite3.Connection) -> dict[tuple[str, str], Known]:
+    """Return every source that the index knows, by (agent, path)."""
+    known: dict[tuple[str, str], Known] = {}
+    for id_, agent, kind, path, root, status, size, mtime, ctime, inode, offset in connection.execute(
+        statements.KNOWN_SOURCES
+    ):
+        known[agent, path] = Known(id_, agent, kind, path, root, status, Stat(size, mtime, ctime, inode), offset)
+    return known
+
+
+def begin_report(settings: Settings, seen: Look) -> IngestReport:
+    """Return a report that names the roots and what lies in the way."""
+    report = IngestReport(settings.index_path)
+    for agent in settings.agents:
+        report.agents[agent.name] = AgentReport(kept=settings.configuration.keep)
+    for found in seen.found:
+        mine = report.agents[found.root.agent]
+        (mine.roots if found.exists else mine.missing_roots).append(str(found.root.path))
+        mine.sources.seen += len(found.sources)
+        for trouble in found.troubles:
+            report.problems.append(Problem(trouble.kind, trouble.path, None, None, trouble.message))
+            report.problems_total += 1
+    return report
+
+
+@contextmanager
+def without_cycles() -> Iterator[None]:
+    """Switch the cycle collector off for a load: parsed records hold no cycles, and looking costs a tenth."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def finish_report(report: IngestReport, connection: sqlite3.Connection, started: float) -> None:
+    """Fill in the index's totals and the time taken."""
+    report.sessions = connection.execute("SELECT count(*) FROM session_rows").fetchone()[0]
+    report.events = connection.execute("SELECT coalesce(sum(events), 0) FROM source_rows").fetchone()[0]
+    report.seconds = round(time.monotonic() - started, 3)
+
+
+def _must_remake(settings: Settings) -> str | None:
+    """Return why the index must be made anew (empty for the first time), or null when it is current."""
+    header = read_header(settings.index_path)
+    if header.finding in (Finding.MISSING, Finding.EMPTY):
+        return ""
+    try:
+        connection = open_reader(settings.index_path)
+    except IndexUnusableError as error:
+        if header.finding is Finding.OURS:
+            return f"the index {error.reason}; it was made anew"
+        raise
+    try:
+        if not is_current(connection, settings.projection):
+            return "the index was made by other rules; it was made anew"
+    finally:
+        connection.close()
+    return None
+
+
+def _ingest_locked(settings: Settings, prune: bool, check: bool, progress: Progress | None) -> IngestReport:
+    started = time.monotonic()
+    seen = look(settings)
+    report = begin_report(settings, seen)
+    resolver = ProjectResolver()
+    reader = open_reader(settings.index_path)
+    try:
+        known = read_known(reader)
+        plan = make_plan(
+            seen.found,
+            known,
+            visited_agents=frozenset(agent.name for agent in settings.agents),
+            excluded=seen.excluded,
+            prune=prune,
+            read_all=check,
+        )
+        _report_plan(settings, report, plan, known)
+        moved = moved_projects(reader, resolver.project_of)
+        if not plan.is_empty or moved:
+            _write(settings, plan, moved, resolver, report, progress or Silent())
+            report.wrote = True
+        finish_report(report, reader, started)
+    finally:
+        reader.close()  # after the writer: closing it last leaves -wal and -shm in place for readers
+    return report
+
+
+def _write(
+    settings: Settings, plan: Plan, moved: list[tuple[str, str, str]], resolver: ProjectResolver,
+    report: IngestReport, progress: Progress,
+) -> None:  # fmt: skip
+    connection = open_writer(settings.index_path)
+    try:
+        with without_cycles():
+            _carry_out(settings, connection, plan, moved, resolver, report, progress)
+        connection.execute("PRAGMA wal_checkpoint(truncate)")
+    except BaseException:
+        if connection.in_transaction:
+            connection.rollback()
+        raise
+    finally:
+        connection.close()
+
+
+def _carry_out(
+    settings: Settings, connection: sqlite3.Connection, plan: Plan, moved: list[tuple[str, str, str]],
+    resolver: ProjectResolver, report: IngestReport, progress: Progress,
+) -> None:  # fmt: skip
+    progress.start(sum(step.source.stat.size_bytes for step in plan.steps))
+    _begin(connection, settings.index_path)
+    applier = Applier(connection, touching=True)
+    loader = Loader(settings, applier, report, now(), progress)
+    for row in (*plan.gone, *plan.excluded):
+        applier.remove_source(row.id)
+    for row, why in (*((row, "it is gone, with most of its agent's sources") for row in plan.withheld),
+                     *plan.unreachable):  # fmt: skip
+        applier.hold(row.id, why)
+    touch_moved(connection, moved)
+    read_bytes = 0
+    for number, step in enumerate(plan.steps, start=1):
+        loader.carry_out(step, _stored(connection, step))
+        read_bytes += step.source.stat.size_bytes if step.action is not Action.MAYBE_TAIL else 0
+        if read_bytes > SLICE_BYTES or number % SLICE_SOURCES == 0:
+            read_bytes = 0
+            _commit(connection, loader, applier, resolver)
+            _begin(connection, settings.index_path)
+    _commit(connection, loader, applier, resolver)
+
+
+def _begin(connection: sqlite3.Connection, path: Path) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    generation = connection.execute("PRAGMA user_version").fetchone()[0]
+    if generation != GENERATION:
+        raise IndexUnusableError(path, f"became generation {generation} while this ran", "run: asx ingest")
+
+
+def _commit(connection: sqlite3.Connection, loader: Loader, applier: Applier, resolver: ProjectResolver) -> None:
+    loader.flush()
+    settle_touched(connection, resolver.project_of)
+    applier.forget_sessions()
+    connection.execute("COMMIT")
+
+
+def _stored(connection: sqlite3.Connection, step: Step) -> StoredEdges | None:
+    if step.known is None:
+        return None
+    row = connection.execute(statements.SOURCE_STATE, (step.known.id,)).fetchone()
+    head_hash, tail_hash, saved, session_row, names_parent, head_time, _ = row
+    try:
+        checkpoint = Checkpoint.load(json.loads(saved)) if saved else Checkpoint()
+    except (KeyError, TypeError, ValueError):
+        checkpoint = Checkpoint()
+    return StoredEdges(head_hash, tail_hash, checkpoint, (session_row, names_parent, head_time))
+
+
+def _report_plan(
+    settings: Settings, report: IngestReport, plan: Plan, known: dict[tuple[str, str], Known]
+) -> None:  # fmt: skip
+    for row in plan.unchanged:
+        counts = report.agents[row.agent].sources
+        if row.status == IGNORED:
+            counts.ignored += 1
+        else:
+            counts.unchanged += 1
+    for row in (*plan.gone, *plan.excluded):
+        report.agents.setdefault(row.agent, AgentReport()).sources.removed += 1
+    _report_held(report, plan)
+    _note_deletion(settings, report, plan, known)
+
+
+def _report_held(report: IngestReport, plan: Plan) -> None:
+    for row in plan.withheld:
+        report.agents[row.agent].sources.held += 1
+    for row, why in plan.unreachable:
+        report.agents[row.agent].sources.held += 1
+        report.problems.append(Problem(HELD, row.path, None, None, why))
+        report.problems_total += 1
+    by_agent: dict[str, int] = {}
+    for row in plan.withheld:
+        by_agent[row.agent] = by_agent.get(row.agent, 0) + 1
+    for agent, count in sorted(by_agent.items()):
+        report.notes.append(
+            f"{count} sources of {agent} are gone at once and were kept; if that is right, run: asx ingest --prune"
+        )
+
+
+def _note_deletion(
+    settings: Settings, report: IngestReport, plan: Plan, known: dict[tuple[str, str], Known]
+) -> None:  # fmt: skip
+    """Say in one line that an agent deletes its transcripts: at first sight, and whenever some were removed."""
+    seen_before = {agent for agent, _ in known}
+    removed = {row.agent for row in plan.gone}
+    for agent in settings.agents:
+        mine = [step.source for step in plan.steps if step.source.agent == agent.name]
+        first_sight = bool(mine) and agent.name not in seen_before
+        if agent.deletes_after_days is None or report.agents[agent.name].kept:
+            continue
+        if first_sight or agent.name in removed:
+            oldest = min((source.stat.mtime_ns for source in mine), default=None)
+            report.notes.append(deletion_notice(agent.title, agent.deletes_after_days, oldest))
+
+
+def deletion_notice(title: str, after_days: int, oldest_mtime_ns: int | None) -> str:
+    """Return the one line about an agent that deletes its own transcripts (DESIGN 8)."""
+    age = ""
+    if oldest_mtime_ns is not None:
+        days = max(0, int((time.time_ns() - oldest_mtime_ns) // 86_400_000_000_000))
+        age = f"; the oldest here is {days} days old"
+    return f"{title} deletes its transcripts after about {after_days} days{age}: copy what you want to keep"

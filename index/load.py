@@ -1,0 +1,241 @@
+"""Reads sources and puts their rows into the index: the I/O between ``persist.reading`` and ``index.apply``.
+
+Works within the caller's transaction. One bad source never hides another (DESIGN law 5): what cannot be read is
+marked and told, and this is the one place beside the command line's edge where any exception of a source's parser is
+caught, counted and shown.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final, Protocol
+
+from index.apply import Applier, SourceState
+from index.plan import FAILED, IGNORED, INDEXED, Action, Step
+from index.project import Projector
+from index.results import AgentReport, IngestReport, Problem
+from index.settings import Settings
+from persist.fingerprint import edges, stat_of
+from persist.reading import Checkpoint, Counts, ReadLine, SourceReader
+from persist.sources import BLOCK, LINE_KINDS, PROJECT_MEMORY, TRANSCRIPT, Source
+
+FLUSH_CHARACTERS: Final = 6_000_000
+"""Rows are written when they weigh about this much: memory stays flat and statements stay long."""
+MAX_NOTE_BYTES: Final = 64 * 1024 * 1024
+MAX_PROBLEMS: Final = 100
+
+
+class Progress(Protocol):
+    """Told how far a run is, in bytes of sources."""
+
+    def start(self, total_bytes: int) -> None:
+        """Begin; ``total_bytes`` is what lies ahead."""
+
+    def advance(self, size_bytes: int) -> None:
+        """Note bytes that are done."""
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    def start(self, total_bytes: int) -> None:
+        """Begin."""
+
+    def advance(self, size_bytes: int) -> None:
+        """Note bytes that are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEdges:
+    """What the index knows of a source that may only have grown."""
+
+    head_hash: bytes | None
+    tail_hash: bytes | None
+    checkpoint: Checkpoint
+    rank: tuple[object, ...]
+
+
+class Loader:
+    """Carries out the steps of a plan, source by source, and keeps the run's report."""
+
+    def __init__(
+        self, settings: Settings, applier: Applier, report: IngestReport, now: str, progress: Progress | None = None
+    ) -> None:
+        self._settings = settings
+        self._applier = applier
+        self._report = report
+        self._now = now
+        self._progress = progress or Silent()
+        self._projector = Projector(applier.next_id(), settings.limits)
+
+    def carry_out(self, step: Step, stored: StoredEdges | None) -> None:
+        """Read one source anew or from its checkpoint; ``stored`` is null for a source that is new."""
+        counts = self._agent(step.source.agent).sources
+        if step.action is Action.RELEASE and step.known is not None:
+            self._applier.release(step.known.id)
+            counts.unchanged += 1
+            return
+        try:
+            with Path(step.source.path).open("rb", buffering=0) as file:
+                source = step.source._replace(stat=stat_of(os.fstat(file.fileno())))
+                self._load(step, source, file, stored)
+        except OSError as error:
+            self._cannot_read(step, error.strerror or type(error).__name__)
+        self._progress.advance(step.source.stat.size_bytes)
+
+    def flush(self) -> None:
+        """Write the rows that are still in memory."""
+        self._applier.insert(self._projector.take())
+
+    def problem(self, kind: str, path: str, message: str, line: ReadLine | None = None) -> None:
+        """Tell of something that went wrong; the first ``MAX_PROBLEMS`` are kept, all are counted."""
+        self._report.problems_total += 1
+        if len(self._report.problems) < MAX_PROBLEMS:
+            number, offset = (line.number, line.offset_bytes) if line else (None, None)
+            self._report.problems.append(Problem(kind, path, number, offset, message))
+
+    def _agent(self, name: str) -> AgentReport:
+        return self._report.agents.setdefault(name, AgentReport())
+
+    def _load(self, step: Step, source: Source, file: IO[bytes], stored: StoredEdges | None) -> None:
+        start = self._start(step, file, stored)
+        line_number = start.line_number if start else 0
+        source_id = step.known.id if step.known else self._applier.add_source(source)
+        if step.known:
+            self._applier.remove_rows(source_id, line_number)
+        try:
+            if source.kind in LINE_KINDS:
+                status = self._load_lines(source_id, source, file, start, stored)
+            else:
+                status = self._load_note(source_id, source, file)
+        except OSError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one source's fault must not hide the others (DESIGN law 5)
+            self.flush()
+            self._applier.remove_rows(source_id, 0)
+            self._fail(source_id, source, f"its parser failed ({type(error).__name__})")
+            return
+        self._count(step, start, status)
+
+    def _start(self, step: Step, file: IO[bytes], stored: StoredEdges | None) -> Checkpoint | None:
+        """Return where to read on, or null to read anew: grown, and both edges as they were (DESIGN 8)."""
+        if step.action is not Action.MAYBE_TAIL or stored is None:
+            return None
+        if edges(file, stored.checkpoint.offset_bytes) != (stored.head_hash, stored.tail_hash):
+            return None
+        return stored.checkpoint
+
+    def _load_lines(
+        self, source_id: int, source: Source, file: IO[bytes], start: Checkpoint | None, stored: StoredEdges | None
+    ) -> str:
+        limit = self._settings.configuration.limits.max_line_bytes
+        reader = SourceReader(self._settings.agent(source.agent), source, file, start, max_line_bytes=limit)
+        before = start.counts.copy() if start else Counts()
+        stem = Path(source.path).stem
+        try:
+            for line in reader:
+                self._projector.add_line(source_id, source.agent, reader.final.session_id or stem, line)
+                if line.error is not None:
+                    self.problem("damaged_line", source.path, line.error, line)
+                if self._projector.rows.size_characters > FLUSH_CHARACTERS:
+                    self.flush()
+        except OSError as error:
+            self._finish(source_id, source, file, reader, FAILED, error.strerror or "reading failed", stored)
+            self.problem("unreadable", source.path, f"reading stopped: {error.strerror}")
+            return FAILED
+        status, error_text = INDEXED, None
+        if not reader.final.recognised:
+            empty = source.stat.size_bytes == 0
+            status, error_text = IGNORED, "empty file" if empty else f"no record of {source.agent}'s format"
+        elif self._projector.rows.size_characters > FLUSH_CHARACTERS:
+            self.flush()
+        self._finish(source_id, source, file, reader, status, error_text, stored)
+        self._report_lines(source, reader, before)
+        if status == IGNORED:
+            self.flush()
+            self._applier.remove_rows(source_id, 0)
+            self.problem("not_recognised", source.path, error_text or "")
+        return status
+
+    def _finish(
+        self, source_id: int, source: Source, file: IO[bytes], reader: SourceReader, status: str, error: str | None,
+        stored: StoredEdges | None,
+    ) -> None:  # fmt: skip
+        final = reader.final
+        session_row: int | None = None
+        if source.kind == TRANSCRIPT and status != IGNORED and (final.session_id or final.has_talk):
+            session_row = self._applier.session_row(source.agent, final.session_id or Path(source.path).stem)
+        rank = (session_row, int(final.names_parent), final.head_time())
+        moved = stored is not None and stored.rank != rank
+        if moved:
+            self.flush()
+            self._applier.touch(source_id, 0)
+        head_hash, tail_hash = (None, None) if status == FAILED else edges(file, reader.checkpoint.offset_bytes)
+        state = SourceState(
+            source, status, error, head_hash, tail_hash, reader.checkpoint, final, reader.bytes_pending, session_row,
+            self._now,
+        )  # fmt: skip
+        self._applier.save_source(source_id, state)
+        if self._applier.touching:
+            self.flush()
+            self._applier.touch(source_id, 0 if moved or stored is None else stored.checkpoint.line_number)
+
+    def _load_note(self, source_id: int, source: Source, file: IO[bytes]) -> str:
+        agent = self._settings.agent(source.agent)
+        data = file.read(MAX_NOTE_BYTES)
+        self._report.bytes_read += len(data)
+        if source.kind == BLOCK and agent.read_note is not None:
+            self._projector.add_note(source_id, agent.read_note(source, data))
+        elif source.kind == PROJECT_MEMORY and agent.read_note_facts is not None:
+            for fact in agent.read_note_facts(source, data):
+                self._projector.add_note_fact(source_id, fact)
+        done = Checkpoint(offset_bytes=len(data), recognised=True)
+        state = SourceState(source, INDEXED, None, None, None, done, done, 0, None, self._now)
+        self._applier.save_source(source_id, state)
+        return INDEXED
+
+    def _report_lines(self, source: Source, reader: SourceReader, earlier: Counts) -> None:
+        report, counts = self._report, reader.final.counts
+        report.lines_seen += counts.seen - earlier.seen
+        report.lines_indexed += counts.indexed - earlier.indexed
+        report.lines_skipped += counts.skipped - earlier.skipped
+        report.lines_damaged += counts.damaged - earlier.damaged
+        report.bytes_pending += reader.bytes_pending
+        report.bytes_read += reader.bytes_read
+        types = self._agent(source.agent).skipped_types
+        for name, count in (counts.skipped_types - earlier.skipped_types).items():
+            types[name] = types.get(name, 0) + count
+
+    def _count(self, step: Step, start: Checkpoint | None, status: str) -> None:
+        counts = self._agent(step.source.agent).sources
+        if status == IGNORED:
+            counts.ignored += 1
+        elif status == FAILED:
+            counts.failed += 1
+        elif step.known is None:
+            counts.new += 1
+        elif start is not None:
+            counts.tailed += 1
+        else:
+            counts.replaced += 1
+
+    def _cannot_read(self, step: Step, reason: str) -> None:
+        """Hold a known source as it was; note a new one as failed, to be tried again."""
+        counts = self._agent(step.source.agent).sources
+        self.problem("unreadable", step.source.path, f"cannot be read: {reason}")
+        if step.known is not None and step.known.status != FAILED:
+            self._applier.hold(step.known.id, reason)
+            counts.held += 1
+            return
+        source_id = step.known.id if step.known else self._applier.add_source(step.source)
+        self._fail(source_id, step.source, reason, told=True)
+
+    def _fail(self, source_id: int, source: Source, reason: str, *, told: bool = False) -> None:
+        nothing = Checkpoint()
+        state = SourceState(source, FAILED, reason, None, None, nothing, nothing, 0, None, self._now)
+        self._applier.save_source(source_id, state)
+        self._agent(source.agent).sources.failed += 1
+        if not told:
+            self.problem("failed", source.path, reason)

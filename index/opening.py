@@ -1,0 +1,159 @@
+"""Looks at what lies at the index's path and opens it, for reading or writing, with plain ``sqlite3``.
+
+Never imports SQLAlchemy, Alembic, pydantic or ulid: search, recall and query pass through here. What a file is, is
+told by its first 100 bytes (https://www.sqlite.org/fileformat2.html, "The Database Header"), before SQLite sees it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import unicodedata
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+from index.errors import IndexNewerError, IndexUnusableError, NoIndexError
+from index.match.key import FOLD_VERSION
+from migrations import APPLICATION_ID, GENERATION
+
+PROJECTION_VERSION: Final = 1
+"""Raised whenever the same bytes give other rows; a golden test of projected rows fails until it is."""
+BUSY_TIMEOUT_MS: Final = 5000
+_MAGIC: Final = b"SQLite format 3\0"
+_REBUILD: Final = "run: asx rebuild"
+
+
+class Finding(Enum):
+    """What lies at the index's path."""
+
+    MISSING = "missing"
+    EMPTY = "empty"
+    OURS = "ours"
+    FOREIGN = "foreign"
+    NOT_A_DATABASE = "not a database"
+    DIRECTORY = "a directory"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the first 100 bytes tell; ``generation`` and ``page_size_bytes`` only of a database that is ours."""
+
+    finding: Finding
+    generation: int = 0
+    page_size_bytes: int = 0
+    reason: str = ""
+
+
+def read_header(path: Path) -> Header:
+    """Tell what lies at ``path`` without opening it as a database. Never raises for what it finds."""
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            return Header(Finding.DIRECTORY)
+        if not stat.S_ISREG(mode):
+            return Header(Finding.NOT_A_DATABASE)
+        with path.open("rb") as file:
+            first = file.read(100)
+    except FileNotFoundError:
+        return Header(Finding.MISSING)
+    except OSError as error:
+        return Header(Finding.UNREADABLE, reason=error.strerror or "unreadable")
+    if not first:
+        return Header(Finding.EMPTY)
+    if len(first) < 100 or not first.startswith(_MAGIC):
+        return Header(Finding.NOT_A_DATABASE)
+    if int.from_bytes(first[68:72], "big") != APPLICATION_ID:
+        return Header(Finding.FOREIGN)
+    page_size = int.from_bytes(first[16:18], "big")
+    return Header(Finding.OURS, int.from_bytes(first[60:64], "big"), 65536 if page_size == 1 else page_size)
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """Open the index for reading; reading adds no file and changes no byte.
+
+    Raises ``NoIndexError`` when there is none, ``IndexNewerError`` when a newer program made it, and
+    ``IndexUnusableError`` with the cure for anything else that cannot answer. An index of another projection
+    still answers; ``is_current`` tells.
+    """
+    header = read_header(path)
+    _refuse_unready(path, header)
+    connection = _connect_reading(path)
+    try:
+        generation = connection.execute("PRAGMA user_version").fetchone()[0]
+        unicode_version = _meta(connection).get("unicode_version")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise IndexUnusableError(path, f"is damaged ({error})", _REBUILD) from error
+    if generation > GENERATION:
+        connection.close()
+        raise IndexNewerError(path, generation, GENERATION)
+    if generation < GENERATION:
+        connection.close()
+        raise IndexUnusableError(path, "was made by an older version", _REBUILD)
+    if unicode_version != unicodedata.unidata_version:
+        connection.close()
+        raise IndexUnusableError(path, "was made with another Unicode version", _REBUILD)
+    return connection
+
+
+def open_writer(path: Path) -> sqlite3.Connection:
+    """Open an index that is known to be ours and current, for writing; the caller holds the lock.
+
+    Autocommit: transactions are explicit. Raises ``sqlite3.Error`` as SQLite reports it.
+    """
+    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000)
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    connection.execute("PRAGMA journal_mode = wal")
+    connection.execute("PRAGMA synchronous = normal")
+    connection.execute("PRAGMA secure_delete = off")
+    connection.execute(f"PRAGMA journal_size_limit = {16 * 1024 * 1024}")
+    return connection
+
+
+def is_current(connection: sqlite3.Connection, projection: str) -> bool:
+    """Tell whether the rows were made by this version of the parsers, with these limits."""
+    return _meta(connection).get("projection") == projection
+
+
+def projection_of(parser_versions: dict[str, int], limits: tuple[int, ...]) -> str:
+    """Return the text that names how rows are made: another text means other rows from the same bytes."""
+    agents = ",".join(f"{name}={version}" for name, version in sorted(parser_versions.items()))
+    return f"{PROJECTION_VERSION};{FOLD_VERSION};{'/'.join(map(str, limits))};{agents}"
+
+
+def _meta(connection: sqlite3.Connection) -> dict[str, str]:
+    return dict(connection.execute("SELECT key, value FROM meta").fetchall())
+
+
+def _refuse_unready(path: Path, header: Header) -> None:
+    match header.finding:
+        case Finding.MISSING | Finding.EMPTY:
+            raise NoIndexError(path)
+        case Finding.DIRECTORY:
+            raise IndexUnusableError(path, "is a directory", "give another --index, or move it away")
+        case Finding.FOREIGN:
+            raise IndexUnusableError(path, "is another program's database", "give another --index, or move it away")
+        case Finding.NOT_A_DATABASE:
+            raise IndexUnusableError(path, "is not a database", "run: asx rebuild (the file is kept aside)")
+        case Finding.UNREADABLE:
+            raise IndexUnusableError(path, f"cannot be read ({header.reason})", "check its permissions")
+        case Finding.OURS:
+            if header.generation > GENERATION:
+                raise IndexNewerError(path, header.generation, GENERATION)
+
+
+def _connect_reading(path: Path) -> sqlite3.Connection:
+    """Open read-only, or as immutable where ``-wal`` and ``-shm`` are missing and cannot be made (DESIGN 7)."""
+    beside = [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")]
+    missing = not all(file.exists() for file in beside)
+    immutable = "&immutable=1" if missing and not os.access(path.parent, os.W_OK) else ""
+    quoted = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    connection = sqlite3.connect(
+        f"file:{quoted}?mode=ro{immutable}", uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000
+    )
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    return connection

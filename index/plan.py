@@ -1,0 +1,166 @@
+"""Compares what lies on disk with what the index knows: two snapshots in, a list of work out.
+
+Pure: no disk, no database. Whether a grown file is really the old one with a longer tail is decided by whoever opens
+it (``index.ingest`` compares the edges); the plan only says that it may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, NamedTuple
+
+from persist.sources import LINE_KINDS, Found, Source, Stat
+
+INDEXED: Final = "indexed"
+HELD: Final = "held"
+FAILED: Final = "failed"
+IGNORED: Final = "ignored"
+
+
+class Known(NamedTuple):
+    """A source as the index has it. ``status`` is one of this module's constants."""
+
+    id: int
+    agent: str
+    kind: str
+    path: str
+    root: str
+    status: str
+    stat: Stat
+    offset_bytes: int
+
+
+class Action(Enum):
+    """What is to be done with one source."""
+
+    ADD = "add"
+    MAYBE_TAIL = "maybe tail"
+    REPLACE = "replace"
+    RELEASE = "release"
+
+
+class Step(NamedTuple):
+    """One source to read. ``known`` is null for a new one; ``RELEASE`` only ends a hold."""
+
+    action: Action
+    source: Source
+    known: Known | None
+
+
+@dataclass(slots=True)
+class Plan:
+    """The work, in path order. ``gone`` may be removed; ``withheld`` are gone too but held back (more than half of
+    their agent's sources at once); ``unreachable`` lie in places that cannot be looked into now; ``excluded`` leave
+    at once; ``kept`` belong to roots that this run did not visit."""
+
+    steps: list[Step] = field(default_factory=list)
+    unchanged: list[Known] = field(default_factory=list)
+    gone: list[Known] = field(default_factory=list)
+    withheld: list[Known] = field(default_factory=list)
+    unreachable: list[tuple[Known, str]] = field(default_factory=list)
+    excluded: list[Known] = field(default_factory=list)
+    kept: list[Known] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the index already says what the disk says."""
+        return not (self.steps or self.gone or self.excluded or self._newly_held())
+
+    def _newly_held(self) -> bool:
+        return any(known.status != HELD for known in self.withheld) or any(
+            known.status != HELD for known, _ in self.unreachable
+        )
+
+
+def make_plan(
+    found: Sequence[Found],
+    known: Mapping[tuple[str, str], Known],
+    *,
+    visited_agents: frozenset[str],
+    excluded: frozenset[tuple[str, str]] = frozenset(),
+    prune: bool = False,
+    read_all: bool = False,
+) -> Plan:
+    """Plan one run. ``known`` is keyed by (agent, path); ``excluded`` keys leave whatever the disk says.
+
+    ``read_all`` reads every source anew; ``prune`` lets go of sources that are gone however many. Cost: linear.
+    """
+    plan = Plan()
+    present: set[tuple[str, str]] = set()
+    for source in _in_order(found):
+        key = (source.agent, source.path)
+        if key in present or key in excluded:
+            continue
+        present.add(key)
+        step = _step(source, known.get(key), read_all)
+        if step is None:
+            plan.unchanged.append(known[key])
+        else:
+            plan.steps.append(step)
+    absent = [row for key, row in sorted(known.items()) if key not in present]
+    _sort_absent(plan, absent, found, visited_agents, excluded)
+    if not prune:
+        _withhold(plan, known)
+    return plan
+
+
+def _in_order(found: Iterable[Found]) -> list[Source]:
+    sources = [source for look in found for source in look.sources]
+    sources.sort(key=lambda source: (source.path, source.agent))
+    return sources
+
+
+def _step(source: Source, row: Known | None, read_all: bool) -> Step | None:
+    if row is None:
+        return Step(Action.ADD, source, None)
+    if read_all or row.status == FAILED or row.kind != source.kind:
+        return Step(Action.REPLACE, source, row)
+    if row.stat == source.stat:
+        return Step(Action.RELEASE, source, row) if row.status == HELD else None
+    grown = source.stat.size_bytes > row.stat.size_bytes and source.stat.inode == row.stat.inode
+    if grown and source.kind in LINE_KINDS and row.offset_bytes > 0:
+        return Step(Action.MAYBE_TAIL, source, row)
+    return Step(Action.REPLACE, source, row)
+
+
+def _sort_absent(
+    plan: Plan,
+    absent: list[Known],
+    found: Sequence[Found],
+    visited_agents: frozenset[str],
+    excluded: frozenset[tuple[str, str]],
+) -> None:
+    visited_roots = {str(look.root.path) for look in found}
+    blocked = [(trouble.path, trouble.message) for look in found for trouble in look.troubles
+               if trouble.kind == "unreadable"]  # fmt: skip
+    for row in absent:
+        if (row.agent, row.path) in excluded:
+            plan.excluded.append(row)
+            continue
+        if row.agent not in visited_agents or row.root not in visited_roots:
+            plan.kept.append(row)
+            continue
+        why = next((message for path, message in blocked if _is_below(row.path, path)), None)
+        if why is None:
+            plan.gone.append(row)
+        else:
+            plan.unreachable.append((row, why))
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _withhold(plan: Plan, known: Mapping[tuple[str, str], Known]) -> None:
+    """Hold back an agent whose sources are more than half gone: an unmounted disk looks like that (DESIGN 8)."""
+    totals: dict[str, int] = {}
+    for row in known.values():
+        totals[row.agent] = totals.get(row.agent, 0) + 1
+    gone: dict[str, int] = {}
+    for row in plan.gone:
+        gone[row.agent] = gone.get(row.agent, 0) + 1
+    held = {agent for agent, count in gone.items() if count * 2 > totals[agent]}
+    plan.withheld = [row for row in plan.gone if row.agent in held]
+    plan.gone = [row for row in plan.gone if row.agent not in held]

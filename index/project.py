@@ -1,0 +1,184 @@
+"""Turns what one source says into rows of the base tables: events in, tuples out.
+
+Pure. Row ids are given by the caller's counter and ascend with the order of the lines, which full text needs
+(``docs/decisions.md``). The order of values in each tuple is that of ``index.statements``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
+
+from index.fields import BLOCK, FIELD_OF_TYPE, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT
+from index.match.key import search_key
+from persist.events import EVENT_TYPES, Event, Note, NoteFact
+from persist.reading import Numbered, ReadLine
+
+MAX_PROSE_BYTES: Final = 4 * 1024 * 1024
+"""Longer prose is cut there; its full length is kept and ``show`` reads the rest (DESIGN 7)."""
+
+KIND_CODES: Final[Mapping[str, int]] = {"user": 1, "agent": 2, "control": 3}
+TYPE_CODES: Final[Mapping[str, int]] = {name: code for code, name in enumerate(EVENT_TYPES, start=1)}
+TS_SOURCE_CODES: Final[Mapping[str | None, int | None]] = {"record": None, "previous": 2, "session": 3, None: None}
+_FAILED_TYPES: Final = frozenset({"tool_error", "tool_task_failed", "tool_refused"})
+
+Row: TypeAlias = tuple[object, ...]
+"""One row, its values in the order of the statement that inserts it."""
+
+
+class Limits(NamedTuple):
+    """How much of the texts of tools is kept, in bytes of UTF-8."""
+
+    tool_head_bytes: int = 512
+    failed_head_bytes: int = 2000
+
+
+@dataclass(slots=True)
+class Rows:
+    """Rows of one or more sources, by table, in ascending id; ``size_characters`` estimates their weight."""
+
+    events: list[Row] = field(default_factory=list)
+    measures: list[Row] = field(default_factory=list)
+    usage: list[Row] = field(default_factory=list)
+    facts: list[Row] = field(default_factory=list)
+    prompts: list[Row] = field(default_factory=list)
+    journal: list[Row] = field(default_factory=list)
+    blocks: list[Row] = field(default_factory=list)
+    memory_facts: list[Row] = field(default_factory=list)
+    errors: list[Row] = field(default_factory=list)
+    prose: list[Row] = field(default_factory=list)
+    prompt_keys: list[Row] = field(default_factory=list)
+    prose_keys: list[Row] = field(default_factory=list)
+    size_characters: int = 0
+
+
+class Projector:
+    """Makes rows for sources, one after the other; ``next_id`` is the id the next text will get."""
+
+    def __init__(self, next_id: int, limits: Limits) -> None:
+        self.next_id = next_id
+        self.rows = Rows()
+        self._limits = limits
+
+    def take(self) -> Rows:
+        """Return the rows made since the last call."""
+        rows, self.rows = self.rows, Rows()
+        return rows
+
+    def add_line(self, source_id: int, agent: str, session_key: str, line: ReadLine) -> None:
+        """Project one line. ``session_key`` is the session's id as far as known at that line."""
+        rows = self.rows
+        first_event_id = self.next_id
+        for numbered in line.events:
+            self._add_event(source_id, agent, session_key, line, numbered)
+        for usage in line.usage:
+            rows.usage.append((source_id, line.number, first_event_id, *usage))
+        for fact in line.facts:
+            rows.facts.append((source_id, line.number, fact.name, fact.value, fact.rank, fact.target_record_id))
+        for prompt in line.prompts:
+            row = (self.next_id, source_id, line.number, line.offset_bytes, prompt.session_id, prompt.project,
+                   prompt.ts, prompt.display)  # fmt: skip
+            rows.prompts.append(row)
+            self._add_prose(HISTORY_PROMPT, prompt.text)
+            self.next_id += 1
+        for entry in line.journal:
+            rows.journal.append((source_id, line.number, *entry))
+        if line.error is not None:
+            error = (source_id, line.number, line.offset_bytes, line.error, line.error_excerpt or "")
+            rows.errors.append(error)
+
+    def add_note(self, source_id: int, note: Note) -> None:
+        """Project one memory block: its name, description and body are one searchable text."""
+        head = f"{note.name}\n{note.description}\n"
+        row = (self.next_id, source_id, note.name, note.description, note.kind, note.project, note.source_session,
+               note.created_at, note.updated_at, json.dumps(note.aliases, ensure_ascii=False), len(head) + 1,
+               int(note.archived), note.superseded_by, int(note.pinned))  # fmt: skip
+        self.rows.blocks.append(row)
+        self._add_prose(BLOCK, head + note.body)
+        self.next_id += 1
+
+    def add_note_fact(self, source_id: int, fact: NoteFact) -> None:
+        """Project one bullet of ASTER.md."""
+        self.rows.memory_facts.append((self.next_id, source_id, fact.line_number, fact.offset_bytes))
+        self._add_prose(MEMORY_FACT, fact.text)
+        self.next_id += 1
+
+    def _add_event(self, source_id: int, agent: str, session_key: str, line: ReadLine, numbered: Numbered) -> None:
+        event, event_index, turn_index, sort_ts, ts_source = numbered
+        text, arguments = event.text, event.tool_arguments
+        field_code = FIELD_OF_TYPE.get(event.event_type)
+        head: str | None = None
+        arguments_head: str | None = None
+        limits = self._limits
+        if text is not None and field_code is None:
+            failed = event.event_type in _FAILED_TYPES
+            head = cut_bytes(text, limits.failed_head_bytes if failed else limits.tool_head_bytes)
+        if arguments is not None:
+            arguments_head = cut_bytes(arguments, limits.tool_head_bytes)
+        row = (
+            self.next_id, source_id, line.number, line.offset_bytes, event_index, turn_index,
+            event.ts, None if event.ts is not None else sort_ts, TS_SOURCE_CODES[ts_source],
+            KIND_CODES[event.kind], TYPE_CODES[event.event_type], event.outcome, event.is_prompt,
+            0 if text is None else len(text), head, event.tool_call_id, event.tool_name, arguments_head,
+            None if arguments is None else len(arguments), event.model_name, event.message_id, event.record_id,
+            event.part, event.may_grow, identity_of(event, agent, session_key),
+        )  # fmt: skip
+        if text is not None and field_code is not None:
+            self._add_prose(field_code, text)
+        self.rows.events.append(row)
+        if event.measures is not None:
+            self.rows.measures.append((self.next_id, *event.measures))
+        self.rows.size_characters += 200
+        self.next_id += 1
+
+    def _add_prose(self, field_code: int, text: str) -> None:
+        if len(text) * 4 > MAX_PROSE_BYTES:
+            text = cut_bytes(text, MAX_PROSE_BYTES)
+        rows = self.rows
+        rows.prose.append((self.next_id, field_code, text_hash(text), text))
+        keys = rows.prompt_keys if field_code in IN_PROMPT_KEYS else rows.prose_keys
+        keys.append((self.next_id, search_key(text)))
+        rows.size_characters += 3 * len(text)
+
+
+def identity_of(event: Event, agent: str, session_key: str) -> int:
+    """Return the 64-bit identity of an event: equal identity means copies (DESIGN 6).
+
+    It covers the agent, the record's own id and part, and all that was projected. A record without an id counts
+    by its time, and one without a time only within its session: equal texts of two sessions are not copies.
+    """
+    if event.record_id is not None:
+        anchor = f"r\x1f{event.record_id}\x1f{event.part}"
+    elif event.ts is not None:
+        anchor = f"t\x1f{event.part}"
+    else:
+        anchor = f"s\x1f{session_key}\x1f{event.part}"
+    told = (
+        agent, anchor, event.ts or "", event.event_type, event.outcome or "", event.tool_call_id or "",
+        event.tool_name or "", event.model_name or "", event.message_id or "", event.tool_arguments or "",
+        event.text or "",
+    )  # fmt: skip
+    return _hash("\x1e".join(told))
+
+
+def text_hash(text: str) -> int:
+    """Return the 64-bit hash by which equal texts are found; equality is always checked on the text itself."""
+    return _hash(text)
+
+
+def cut_bytes(text: str, limit_bytes: int) -> str:
+    """Return the longest beginning of ``text`` whose UTF-8 is at most ``limit_bytes`` long, on a character border."""
+    if len(text) * 4 <= limit_bytes:
+        return text
+    head = text[:limit_bytes]
+    if head.isascii():
+        return head
+    return head.encode("utf-8")[:limit_bytes].decode("utf-8", "ignore")
+
+
+def _hash(text: str) -> int:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)

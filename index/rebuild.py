@@ -1,0 +1,185 @@
+"""Makes the index anew from the files and puts it in place of the old one, whose rows are never read.
+
+The new index grows in a file of its own beside the live one, without journal, and is checked before it takes its
+place; a rebuild that dies leaves the old index as it was. Where the old one is readable, the backup API copies the new
+one over it in one step, so that readers see the old or the new state, never an error.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+from typing import Final
+
+from index import statements
+from index.apply import Applier, configure_full_text, optimize_full_text
+from index.discovery import Look, look
+from index.errors import AsterIndexError, IndexUnusableError
+from index.ingest import begin_report, deletion_notice, finish_report, index_lock, read_known, without_cycles
+from index.load import Loader, Progress, Silent
+from index.opening import Finding, open_reader, read_header
+from index.plan import Action, Plan, Step, make_plan
+from index.results import IngestReport
+from index.settings import Settings
+from index.settle import settle_all
+from index.swap import put_in_place
+from persist.errors import RefusedError
+from persist.files.folders import make_private_folder
+from persist.projects import ProjectResolver
+from persist.times import now
+
+NEW_MARK: Final = ".new-"
+CACHE_KIB: Final = 16 * 1024
+
+
+def rebuild(settings: Settings, *, prune: bool = False, progress: Progress | None = None) -> IngestReport:
+    """Make the index anew and tell what was done.
+
+    Sources that the old index holds and that cannot be read now are dropped and named; where that would lose more than
+    half of an agent's, ``prune`` must allow it. Raises ``IndexBusyError``; ``IndexUnusableError`` for a path that must
+    not be overwritten; ``RefusedError`` for a loss that was not allowed.
+    """
+    with index_lock(settings):
+        return rebuild_locked(settings, prune=prune, progress=progress)
+
+
+def rebuild_locked(settings: Settings, *, prune: bool = False, progress: Progress | None = None) -> IngestReport:
+    """Make the index anew; the caller holds the lock."""
+    path = settings.index_path
+    _refuse_foreign(path)
+    remove_leftovers(path)
+    seen = look(settings)
+    dropped = _loss(settings, seen, prune)
+    new = path.with_name(f"{path.name}{NEW_MARK}{os.getpid()}-{time.time_ns():x}")
+    try:
+        report = build(settings, new, seen, progress or Silent())
+        note = put_in_place(new, path, settings.lock_timeout_s)
+    finally:
+        _unlink(new)
+    report.wrote = True
+    if note:
+        report.notes.append(note)
+    for line in dropped:
+        report.notes.append(line)
+    return report
+
+
+def build(settings: Settings, path: Path, seen: Look, progress: Progress) -> IngestReport:
+    """Build an index of everything seen at ``path``, where nothing lies yet, and check it.
+
+    Raises ``IndexUnusableError`` when the result fails SQLite's own check, ``OSError`` or ``sqlite3.Error`` when
+    the disk does not take it.
+    """
+    from index.creating import create_index
+
+    started = time.monotonic()
+    make_private_folder(path.parent)
+    create_index(path)
+    report = begin_report(settings, seen)
+    plan = make_plan(seen.found, {}, visited_agents=frozenset(agent.name for agent in settings.agents))
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        for pragma in ("journal_mode = off", "synchronous = off", "locking_mode = exclusive", "secure_delete = off",
+                       f"cache_size = -{CACHE_KIB}"):  # fmt: skip
+            connection.execute(f"PRAGMA {pragma}")
+        connection.execute("BEGIN")
+        with without_cycles():
+            _load_all(settings, connection, plan, report, progress)
+        connection.execute("COMMIT")
+        _check(connection, path)
+        finish_report(report, connection, started)
+    finally:
+        connection.close()
+    _note_deletions(settings, report, plan)
+    return report
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what rebuilds that died left beside the index; the caller holds the lock."""
+    if not path.parent.is_dir():
+        return
+    for entry in path.parent.iterdir():
+        if entry.name.startswith(path.name + NEW_MARK):
+            entry.unlink(missing_ok=True)
+
+
+def _load_all(
+    settings: Settings, connection: sqlite3.Connection, plan: Plan, report: IngestReport, progress: Progress
+) -> None:
+    configure_full_text(connection, statements.BULK_LOADING)
+    applier = Applier(connection, touching=False)
+    loader = Loader(settings, applier, report, now(), progress)
+    progress.start(sum(step.source.stat.size_bytes for step in plan.steps))
+    for step in plan.steps:
+        loader.carry_out(Step(Action.ADD, step.source, None), None)
+    loader.flush()
+    settle_all(connection, ProjectResolver().project_of)
+    optimize_full_text(connection)
+    configure_full_text(connection, statements.AFTER_LOADING)
+    write_meta(connection, settings)
+
+
+def write_meta(connection: sqlite3.Connection, settings: Settings) -> None:
+    """Store by which rules the rows were made; opening compares them."""
+    import unicodedata
+
+    values = {"projection": settings.projection, "unicode_version": unicodedata.unidata_version}
+    connection.executemany("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", sorted(values.items()))
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise IndexUnusableError(path, f"came out damaged ({verdict})", "check the disk and run: asx rebuild")
+
+
+def _refuse_foreign(path: Path) -> None:
+    finding = read_header(path).finding
+    if finding is Finding.DIRECTORY:
+        raise IndexUnusableError(path, "is a directory", "give another --index, or move it away")
+    if finding is Finding.FOREIGN:
+        raise IndexUnusableError(path, "is another program's database", "give another --index, or move it away")
+    if finding is Finding.UNREADABLE:
+        raise IndexUnusableError(path, "cannot be read", "check its permissions")
+
+
+def _loss(settings: Settings, seen: Look, prune: bool) -> list[str]:
+    """Return a line for each agent that loses sources which the old index still holds; refuse a great loss."""
+    try:
+        reader = open_reader(settings.index_path)
+    except AsterIndexError:
+        return []
+    try:
+        known = read_known(reader)
+    except sqlite3.DatabaseError:
+        return []
+    finally:
+        reader.close()
+    agents = frozenset(agent.name for agent in settings.agents)
+    plan = make_plan(seen.found, known, visited_agents=agents, excluded=seen.excluded)
+    if plan.withheld and not prune:
+        lost = ", ".join(sorted({row.agent for row in plan.withheld}))
+        raise RefusedError(
+            f"a rebuild would drop {len(plan.withheld)} sources ({lost}), more than half of what the index holds",
+            "see that the disk is mounted, or allow it: asx rebuild --prune",
+        )
+    missing = [*plan.withheld, *(row for row, _ in plan.unreachable), *plan.kept]
+    names = [f"{row.path} ({row.agent})" for row in missing]
+    if not names:
+        return []
+    shown = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+    return [f"{len(names)} sources that were held or not visited were dropped: {shown}"]
+
+
+def _note_deletions(settings: Settings, report: IngestReport, plan: Plan) -> None:
+    for agent in settings.agents:
+        times = [step.source.stat.mtime_ns for step in plan.steps if step.source.agent == agent.name]
+        if times and agent.deletes_after_days is not None and not settings.configuration.keep:
+            report.notes.append(deletion_notice(agent.title, agent.deletes_after_days, min(times)))
+
+
+def _unlink(path: Path) -> None:
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -1,0 +1,94 @@
+"""Puts a freshly built index in the place of whatever lies at the index's path.
+
+Never overwrites a directory or another program's database: the caller refused those. Two ways (DESIGN 8): over a live,
+readable index the backup API copies in one step; where there is none, or ours is damaged, the file is renamed in after
+the old ``-wal`` and ``-shm`` are gone, because they would be read as the new file's.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+from index.errors import IndexBusyError
+from index.opening import Finding, open_writer, read_header
+from persist.files.folders import flush_folder
+
+
+class _DeadlineError(Exception):
+    """The backup waited too long for a lock; Python's own loop would wait for ever."""
+
+
+def put_in_place(new: Path, live: Path, timeout_s: float) -> str | None:
+    """Make ``live`` hold what ``new`` holds; return one sentence when something was kept aside.
+
+    Raises ``IndexBusyError`` when another connection holds the live index for ``timeout_s`` seconds; the live index
+    is then the old one, whole. ``new`` may or may not remain.
+    """
+    finding = read_header(live).finding
+    note: str | None = None
+    if finding is Finding.OURS:
+        try:
+            _copy_over(new, live, timeout_s)
+            return None
+        except sqlite3.DatabaseError:
+            note = None  # ours, but damaged beyond what the backup can mend: its readers fail already
+    elif finding is Finding.NOT_A_DATABASE:
+        aside = live.with_name(f"{live.name}.aside-{time.time_ns():x}")
+        live.rename(aside)
+        note = f"what lay at {live} was no database and is kept as {aside.name}"
+    _rename_in(new, live)
+    return note
+
+
+def _copy_over(new: Path, live: Path, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+
+    def watch(status: int, _remaining: int, _total: int) -> None:
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() > deadline:
+            raise _DeadlineError
+
+    source = sqlite3.connect(f"file:{_quoted(new)}?mode=ro", uri=True, isolation_level=None)
+    target = sqlite3.connect(live, isolation_level=None, timeout=timeout_s)
+    keeper: sqlite3.Connection | None = None
+    try:
+        source.backup(target, progress=watch)
+        target.execute("PRAGMA journal_mode = wal")
+        keeper = _keep_open(live)
+        target.execute("PRAGMA wal_checkpoint(truncate)")
+    except _DeadlineError:
+        raise IndexBusyError(live, timeout_s) from None
+    finally:
+        source.close()
+        target.close()
+        if keeper is not None:
+            keeper.close()
+
+
+def _rename_in(new: Path, live: Path) -> None:
+    for suffix in ("-wal", "-shm", "-journal"):
+        live.with_name(live.name + suffix).unlink(missing_ok=True)
+    with new.open("rb") as file:
+        os.fsync(file.fileno())
+    new.replace(live)
+    flush_folder(live.parent)
+    connection = open_writer(live)
+    keeper = _keep_open(live)
+    try:
+        connection.execute("PRAGMA wal_checkpoint(truncate)")
+    finally:
+        connection.close()
+        keeper.close()
+
+
+def _keep_open(live: Path) -> sqlite3.Connection:
+    """Open for reading and touch the file, so that the writer's close leaves ``-wal`` and ``-shm`` for readers."""
+    connection = sqlite3.connect(f"file:{_quoted(live)}?mode=ro", uri=True, isolation_level=None)
+    connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    return connection
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")

@@ -1,0 +1,167 @@
+"""Aster: where its data homes lie and which files in them are sources (``spec/aster.md`` 2, DESIGN 5).
+
+Looks into folders, opens no file. ``credentials.json``, ``grants/``, ``plans/`` and ``skills/`` are never looked at.
+Depth is fixed, so links cannot loop; a link to something inside the same home is left out, since what it points to is
+read where it stands, and a link that leaves the home is followed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from persist.agents import aster_records
+from persist.agents.aster_scan import Scan, absolute
+from persist.agents.prompt_history_records import PromptHistoryParser
+from persist.events import Note, NoteFact
+from persist.memory.blocks import parse_note
+from persist.memory.journal import open_journal
+from persist.memory.project import parse_facts
+from persist.sources import (
+    BLOCK,
+    HISTORY,
+    JOURNAL,
+    PROJECT_MEMORY,
+    TRANSCRIPT,
+    Agent,
+    Environment,
+    Found,
+    Parser,
+    Root,
+    Source,
+    State,
+)
+
+NAME: Final = "aster"
+ARCHIVED: Final = "archived"
+HISTORY_NAME: Final = "prompt-history.jsonl"
+PROJECT_MEMORY_NAME: Final = "ASTER.md"
+MIGRATED_STAMP: Final = ".legacy-migrated"
+
+_OLDER_VERSION = re.compile(r"@[0-9A-Za-z]{26}\.md\Z")
+
+
+def data_home(env: Environment) -> Path:
+    """Return the data home: ``$ASTER_HOME``, else ``$XDG_DATA_HOME/aster``, else ``~/.local/share/aster``."""
+    own = env.variables.get("ASTER_HOME")
+    if own:
+        return absolute(own)
+    data = env.variables.get("XDG_DATA_HOME")
+    return absolute(data) / "aster" if data else env.home / ".local" / "share" / "aster"
+
+
+def old_homes(env: Environment) -> list[Path]:
+    """Return where Aster kept its data before, the younger place first; whether they exist is not asked."""
+    if env.platform == "darwin":
+        config = env.home / "Library" / "Application Support"
+    else:
+        config = absolute(env.variables.get("XDG_CONFIG_HOME") or env.home / ".config")
+    return [env.home / ".aster", config / "aster"]
+
+
+def locate(env: Environment) -> list[Root]:
+    """Return the data home at rank 0, and the old homes that exist and were not migrated at 1 and 2.
+
+    ``$ASTER_HOME`` names one place and no other is read. A home with Aster's stamp holds all that the old
+    ones had, and what was deleted since must not come back from them.
+    """
+    home = data_home(env)
+    roots = [Root(NAME, home)]
+    if env.variables.get("ASTER_HOME") or (home / MIGRATED_STAMP).exists():
+        return roots
+    seen = {os.path.realpath(home)}
+    for rank, old in enumerate(old_homes(env), start=1):
+        real = os.path.realpath(old)
+        if real not in seen and old.is_dir():
+            seen.add(real)
+            roots.append(Root(NAME, old, rank))
+    return roots
+
+
+def discover(root: Root) -> Found:
+    """Return the sources below one home, sorted by path, and what is in the way. One ``stat`` a file."""
+    scan = Scan(NAME, root)
+    if not scan.has_root():
+        return Found(root, (), tuple(scan.troubles), exists=False)
+    sessions = scan.folder("sessions")
+    for entry in sessions:
+        if entry.name == HISTORY_NAME:
+            scan.file(entry, HISTORY)
+        elif scan.is_transcript(entry.name):
+            scan.file(entry, TRANSCRIPT)
+        elif scan.is_folder(entry):
+            for leaf in scan.folder("sessions", entry.name):
+                if scan.is_transcript(leaf.name):
+                    scan.file(leaf, TRANSCRIPT)
+                elif leaf.is_dir(follow_symlinks=False):
+                    scan.trouble(leaf.path, "nested_folder", "a folder inside a project's folder is not read")
+    for entry in scan.folder("memory"):
+        if entry.name == PROJECT_MEMORY_NAME:
+            scan.file(entry, PROJECT_MEMORY)
+        elif entry.name == "journal.jsonl":
+            scan.file(entry, JOURNAL)
+        elif entry.name.endswith(".md"):
+            scan.file(entry, BLOCK)
+    for entry in scan.folder("memory", ".archive"):
+        if entry.name.endswith(".md") and not _OLDER_VERSION.search(entry.name):
+            scan.file(entry, BLOCK, ARCHIVED)
+    return scan.found()
+
+
+def shadowed(found: Sequence[Found]) -> list[Found]:
+    """Return the same looks without the files that a home of lower rank number also has, file by file.
+
+    Compared by the path below the root. Homes of one rank do not hide each other's files. Pure.
+    """
+    ranks: dict[tuple[str, str], int] = {}
+    for look in found:
+        for source in look.sources:
+            key = (source.agent, os.path.relpath(source.path, source.root))
+            ranks[key] = min(look.root.rank, ranks.get(key, look.root.rank))
+    return [
+        replace(
+            look,
+            sources=tuple(
+                source
+                for source in look.sources
+                if ranks[source.agent, os.path.relpath(source.path, source.root)] == look.root.rank
+            ),
+        )
+        for look in found
+    ]
+
+
+def open_parser(source: Source, state: State | None) -> Parser:
+    """Return the parser for a source that is read line by line."""
+    if source.kind == HISTORY:
+        return PromptHistoryParser(state)
+    if source.kind == JOURNAL:
+        return open_journal(source, state)
+    return aster_records.AsterParser(state)
+
+
+def read_note(source: Source, data: bytes) -> Note:
+    """Return the block that a markdown file holds."""
+    return parse_note(source.path, data, archived=source.hint == ARCHIVED)
+
+
+def read_note_facts(source: Source, data: bytes) -> list[NoteFact]:
+    """Return the facts of ``ASTER.md``."""
+    del source
+    return parse_facts(data)
+
+
+AGENT: Final = Agent(
+    name=NAME,
+    title="Aster",
+    locate=locate,
+    discover=discover,
+    open_parser=open_parser,
+    read_note=read_note,
+    read_note_facts=read_note_facts,
+    skips=aster_records.SKIPS,
+)

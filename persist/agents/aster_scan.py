@@ -1,0 +1,112 @@
+"""Looks into the folders of one home and sorts what it finds into sources and troubles.
+
+Reads folders and asks ``stat``; opens no file. Whatever cannot be a source is named, never passed over
+(DESIGN law 3): unreadable folders, dangling links, folders with a transcript's name, compressed transcripts.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from persist.fingerprint import stat_of
+from persist.sources import Found, Root, Source, Troubles
+
+_COMPRESSED: Final = (".zst", ".gz", ".xz", ".bz2", ".zip")
+_TRANSCRIPTS: Final = (".jsonl", *(f".jsonl{suffix}" for suffix in _COMPRESSED))
+
+
+def absolute(path: Path | str) -> Path:
+    """Return a path without ``..`` and relative parts; links stay links."""
+    return Path(os.path.normpath(Path(path).absolute()))
+
+
+class Scan:
+    """One look at a home: collects ``sources`` and ``troubles`` as its methods are called."""
+
+    def __init__(self, agent: str, root: Root) -> None:
+        self._agent = agent
+        self._root = root
+        self._path = absolute(root.path)
+        self._real = os.path.realpath(root.path)
+        self.sources: list[Source] = []
+        self.troubles: list[Troubles] = []
+
+    def has_root(self) -> bool:
+        """Whether the home is a folder; something else in its place is a trouble."""
+        if self._path.is_dir():
+            return True
+        if os.path.lexists(self._path):
+            self.trouble(str(self._path), "not_a_folder", "the data home is not a folder")
+        return False
+
+    def folder(self, *parts: str) -> list[os.DirEntry[str]]:
+        """Return what a folder below the home holds, by name; nothing where it is missing."""
+        path = str(self._path.joinpath(*parts))
+        try:
+            with os.scandir(path) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            self.trouble(path, "unreadable", f"the folder cannot be read: {error.strerror or error}")
+            return []
+
+    def is_transcript(self, name: str) -> bool:
+        """Whether a name is a transcript's, compressed or not; hidden names are not."""
+        if name.startswith("."):
+            return False
+        return name.endswith(_TRANSCRIPTS)
+
+    def is_folder(self, entry: os.DirEntry[str]) -> bool:
+        """Whether an entry is a folder to look into: hidden ones and links back into the home are not."""
+        if entry.name.startswith("."):
+            return False
+        if not entry.is_symlink():
+            return entry.is_dir()
+        if self._resolves(entry) is None:
+            return False
+        return entry.is_dir()
+
+    def file(self, entry: os.DirEntry[str], kind: str, hint: str = "") -> None:
+        """Add an entry as a source if it is a plain file (or a link to one elsewhere), else as a trouble."""
+        if entry.name.startswith("."):
+            return
+        if entry.name.endswith(_COMPRESSED):
+            self.trouble(entry.path, "compressed", "a compressed transcript is not read; unpack it beside")
+            return
+        if entry.is_symlink() and self._resolves(entry) is None:
+            return
+        try:
+            result = entry.stat()
+            plain = entry.is_file()
+        except OSError as error:
+            self.trouble(entry.path, "unreadable", f"the file cannot be looked at: {error.strerror or error}")
+            return
+        if not plain:
+            self.trouble(entry.path, "not_a_file", "something that is not a file has a source's name")
+            return
+        self.sources.append(Source(self._agent, kind, entry.path, str(self._path), stat_of(result), hint))
+
+    def trouble(self, path: str, kind: str, message: str) -> None:
+        """Note something in the way."""
+        self.troubles.append(Troubles(path, kind, message))
+
+    def found(self) -> Found:
+        """Return all that was collected, sorted by path."""
+        self.sources.sort(key=lambda source: source.path)
+        return Found(self._root, tuple(self.sources), tuple(self.troubles))
+
+    def _resolves(self, entry: os.DirEntry[str]) -> str | None:
+        """Return where a link leads if that is to be read here; ``None``, with a trouble, if not."""
+        try:
+            real = os.path.realpath(entry.path, strict=True)
+        except OSError:
+            self.trouble(entry.path, "dangling_link", "a link leads nowhere")
+            return None
+        home = self._real
+        if real == home or real.startswith(home + os.sep) or home.startswith(real.rstrip(os.sep) + os.sep):
+            self.trouble(entry.path, "link_inside", "a link to something inside the home is read where it stands")
+            return None
+        return real

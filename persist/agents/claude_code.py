@@ -1,0 +1,38 @@
+"""Claude Code as an agent: its places, its parsers, and what is left out of the index on purpose.
+
+The parts: ``claude_code_places`` (folders), ``claude_code_records`` (transcripts), ``claude_code_history``
+(prompt history), ``claude_code_notes`` (memory notes), ``claude_code_skips`` (what is left out). Its files are
+only ever read. Never imports SQL or a terminal.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from persist.agents.claude_code_history import HistoryParser
+from persist.agents.claude_code_notes import read_note
+from persist.agents.claude_code_places import NAME, discover, locate
+from persist.agents.claude_code_records import TranscriptParser
+from persist.agents.claude_code_skips import SKIPS
+from persist.sources import HISTORY, Agent, Parser, Source, State
+
+
+def open_parser(source: Source, state: State | None = None) -> Parser:
+    """Return the parser for a source's kind, going on from ``state`` where one is given.
+
+    Raises ``ValueError`` for a state that another version of the parser saved.
+    """
+    return HistoryParser(state) if source.kind == HISTORY else TranscriptParser(source, state)
+
+
+AGENT: Final = Agent(
+    name=NAME,
+    title="Claude Code",
+    locate=locate,
+    discover=discover,
+    open_parser=open_parser,
+    read_note=read_note,
+    skips=SKIPS,
+    deletes_after_days=30,
+)
+"""Claude Code deletes transcripts that were not used for 30 days, unless its settings say otherwise."""

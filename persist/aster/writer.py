@@ -1,0 +1,320 @@
+"""Writes Aster's transcripts: one event, one line, one append (``spec/aster.md`` 1).
+
+The wire format is exact: compact JSON, Aster's key order, absent fields left out, times with as many fraction
+digits as are needed. Every append takes the folder's lock, mends a torn tail and goes out in one write
+(``persist.files.append``); nothing stays open in between. A session deleted meanwhile is not begun again without its
+header, and a file whose format is newer than ours is never written to.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from persist import history
+from persist.agents.aster_shapes import SUPPORTED_VERSION, Call
+from persist.aster.chat import folded_before, keeps_last
+from persist.aster.places import HISTORY_NAME, SESSIONS, find_in_folder, new_session_path
+from persist.aster.transcript import Citation, Header, Reasoning, TokenCounts, Transcript, read_header
+from persist.errors import RefusedError, StoreError
+from persist.files import LOCK_NAME, append_lines, locked, make_private_folder
+from persist.ids import checked_session_id, new_session_id
+from persist.lines import MAX_LINE_BYTES
+from persist.sources import Record
+
+KEPT_BY_DEFAULT: Final = 6
+
+
+class SessionWriter:
+    """An open session. Made by :meth:`create`, :meth:`open` or :meth:`open_or_create`; not safe to share by threads.
+
+    Every method that appends raises ``BusyError``, ``NotFoundError`` when the file was deleted,
+    ``RefusedError`` after :meth:`close` or for a line over 64 MB, and ``StoreIOError``. ``ts`` is the event's
+    time as text, now where left out. Lone surrogates become U+FFFD. ``history_trouble`` tells why the last
+    prompt did not reach the prompt history, if it did not; that never fails an append.
+    """
+
+    def __init__(self, path: Path, header: Header | None, *, keeps_history: bool = True) -> None:
+        self.path: Final = path
+        self.header: Final = header
+        self.session_id: Final = (header.id if header is not None else None) or path.stem
+        self.history_trouble: str | None = None
+        self._keeps_history = keeps_history and path.parent.parent.name == SESSIONS
+        self._is_closed = False
+
+    @classmethod
+    def create(
+        cls,
+        home: Path,
+        cwd: str,
+        repo_root: str,
+        model: str | None = None,
+        *,
+        session_id: str | None = None,
+        base_url: str | None = None,
+        aster_version: str | None = None,
+        title: str | None = None,
+        schedule: str | None = None,
+        imported_from: str | None = None,
+        created_at: str | None = None,
+        keeps_history: bool = True,
+    ) -> SessionWriter:
+        """Begin a session: a new file that holds its header. The id is a new ULID where left out.
+
+        ``imported_from`` (``agent:id``) is a key of ours, behind Aster's. Raises ``RefusedError`` when the
+        id exists in the project, in any case, or cannot name a file; ``StoreIOError``.
+        """
+        path = new_session_path(home, repo_root, session_id or new_session_id())
+        record = {
+            "type": "session",
+            "id": path.stem,
+            "v": SUPPORTED_VERSION,
+            "created_at": created_at or now_text(),
+            "cwd": cwd,
+            "repo_root": repo_root,
+            "model": model,
+            "base_url": base_url,
+            "aster_version": aster_version,
+            "title": title,
+            "schedule": schedule,
+            "imported_from": imported_from,
+        }
+        line = wire_line({key: value for key, value in record.items() if value is not None})
+        make_private_folder(path.parent)
+        with locked(path.with_name(LOCK_NAME)):
+            if find_in_folder(path.parent, path.stem) is not None:
+                raise RefusedError(f"session {path.stem} exists already", "open it to append")
+            append_lines(path, [line], existing="refused", already_locked=True)
+        return cls(path, read_header(path), keeps_history=keeps_history)
+
+    @classmethod
+    def open(cls, path: Path, *, keeps_history: bool = True) -> SessionWriter:
+        """Open a session's file for appending, with or without a header.
+
+        Raises ``NotFoundError``, ``RefusedError`` when the header's version is newer than ours or no number,
+        and ``StoreIOError``.
+        """
+        header = read_header(path)
+        if header is not None and (header.version is None or header.version > SUPPORTED_VERSION):
+            raise RefusedError(
+                f"{path} has format version {header.version or 'that is no number'}",
+                f"this program writes version {SUPPORTED_VERSION}; update it",
+            )
+        return cls(path, header, keeps_history=keeps_history)
+
+    @classmethod
+    def open_or_create(
+        cls, home: Path, cwd: str, repo_root: str, model: str | None = None, *, session_id: str
+    ) -> SessionWriter:
+        """Open the project's session that an id names, whatever its case, or begin it.
+
+        Of two programs that begin it at once, one creates and both write to the same file. Raises
+        ``RefusedError`` when the file of that id belongs to another project whose path has the same slug.
+        """
+        folder = new_session_path(home, repo_root, session_id).parent
+        found = find_in_folder(folder, session_id)
+        if found is None:
+            try:
+                return cls.create(home, cwd, repo_root, model, session_id=session_id)
+            except RefusedError:
+                found = find_in_folder(folder, session_id)
+                if found is None:
+                    raise
+        writer = cls.open(found)
+        recorded = writer.header.repo_root if writer.header is not None else None
+        if recorded is not None and recorded != repo_root and recorded != cwd:
+            raise RefusedError(
+                f"session {checked_session_id(session_id)} belongs to {recorded}, not to {repo_root}",
+                "choose another id",
+            )
+        return writer
+
+    def __enter__(self) -> SessionWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Refuse further appends. Nothing is pending: every append was on disk when it returned."""
+        self._is_closed = True
+
+    def user(self, content: str, *, ts: str | None = None) -> None:
+        """Append what a person typed, and add it to the prompt history."""
+        self._message("user", ts, content=content)
+        if self._keeps_history:
+            self._remember(content)
+
+    def assistant(
+        self,
+        content: str | None,
+        tool_calls: Sequence[Call] = (),
+        usage: TokenCounts | None = None,
+        reasoning: Reasoning | None = None,
+        annotations: Sequence[Citation] = (),
+        *,
+        ts: str | None = None,
+    ) -> None:
+        """Append an answer, or a round of tool calls with or without words beside them.
+
+        Raises ``ValueError`` for a call without id or name.
+        """
+        self._message(
+            "assistant",
+            ts,
+            content=content,
+            tool_calls=[_call(call) for call in tool_calls] or None,
+            usage=_usage(usage),
+            annotations=[_citation(citation) for citation in annotations] or None,
+            reasoning=_reasoning(reasoning),
+        )
+
+    def tool(self, content: str, tool_call_id: str, *, ts: str | None = None) -> None:
+        """Append a tool's result; one that failed begins with ``error: ``."""
+        self._message("tool", ts, content=content, tool_call_id=tool_call_id)
+
+    def system(self, content: str, *, ts: str | None = None) -> None:
+        """Append steering text of the harness: recorded, never replayed."""
+        self._message("system", ts, content=content)
+
+    def summary(
+        self,
+        content: str,
+        *,
+        keeps_from_line: int | None = None,
+        keep_last: int = KEPT_BY_DEFAULT,
+        ts: str | None = None,
+    ) -> None:
+        """Append a summary of everything before ``keeps_from_line`` (a physical line of the file).
+
+        Left out, the last ``keep_last`` visible messages stay. ``replaces_through`` is written as Aster's
+        reader since 0.6 takes it: the visible messages before that line. Cost: the file is read once.
+        """
+        transcript = Transcript.load(self.path)
+        line_number = keeps_last(transcript, keep_last) if keeps_from_line is None else keeps_from_line
+        self._append(
+            {
+                "type": "summary",
+                "content": content,
+                "replaces_through": folded_before(transcript, line_number),
+                "ts": ts or now_text(),
+                "keeps_from_line": line_number,
+            }
+        )
+
+    def eviction(
+        self,
+        index: int,
+        chars: int,
+        *,
+        reason: str = "tool_result_over_budget",
+        role: str = "tool",
+        ts: str | None = None,
+    ) -> None:
+        """Append that the result at ``index`` of a request, ``chars`` bytes long, was blanked in it."""
+        self._append(
+            {"type": "eviction", "reason": reason, "role": role, "index": index, "chars": chars, "ts": ts or now_text()}
+        )
+
+    def title(self, title: str, *, ts: str | None = None) -> None:
+        """Append a title, trimmed; the newest one counts. Raises ``RefusedError`` for an empty one."""
+        trimmed = title.strip()
+        if not trimmed:
+            raise RefusedError("a title is empty", "give it at least one character")
+        self._append({"type": "title", "title": trimmed, "ts": ts or now_text()})
+
+    def _message(
+        self,
+        role: str,
+        ts: str | None,
+        *,
+        content: str | None = None,
+        tool_calls: list[Record] | None = None,
+        tool_call_id: str | None = None,
+        usage: Record = None,
+        annotations: list[Record] | None = None,
+        reasoning: Record = None,
+    ) -> None:
+        record = {
+            "type": "message",
+            "role": role,
+            "content": content,
+            "tool_calls": tool_calls,
+            "tool_call_id": tool_call_id,
+            "ts": ts or now_text(),
+            "usage": usage,
+            "annotations": annotations,
+            "reasoning": reasoning,
+        }
+        self._append({key: value for key, value in record.items() if value is not None})
+
+    def _append(self, record: dict[str, Record]) -> None:
+        if self._is_closed:
+            raise RefusedError(f"the writer of session {self.session_id} is closed", "open it again")
+        append_lines(self.path, [wire_line(record)], existing="required")
+
+    def _remember(self, prompt: str) -> None:
+        header = self.header
+        entry = history.PromptEntry(
+            self.session_id,
+            (header.cwd if header is not None else None) or "",
+            (header.created_at if header is not None else None) or "",
+            prompt,
+        )
+        self.history_trouble = None
+        try:
+            history.append(self.path.parent.parent / HISTORY_NAME, entry)
+        except StoreError as error:
+            self.history_trouble = str(error)
+
+
+def now_text() -> str:
+    """Return this moment as Aster writes it: UTC, ``Z``, a fraction of 0, 3, 6 or 9 digits as needed."""
+    seconds, fraction_ns = divmod(time.time_ns(), 1_000_000_000)
+    digits = f"{fraction_ns:09d}"
+    while digits.endswith("000"):
+        digits = digits[:-3]
+    whole = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{whole}.{digits}Z" if digits else f"{whole}Z"
+
+
+def wire_line(record: dict[str, Record]) -> bytes:
+    """Return a record as one line of a transcript, without newline. Raises ``RefusedError`` over 64 MB."""
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        data = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+    if len(data) > MAX_LINE_BYTES:
+        raise RefusedError(f"an event of {len(data)} bytes is over the limit of {MAX_LINE_BYTES}", "record it in parts")
+    return data
+
+
+def _call(call: Call) -> Record:
+    if not call.id or not call.name:
+        raise ValueError("a tool call needs an id and a name")
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments or "{}"}}
+
+
+def _usage(usage: TokenCounts | None) -> Record:
+    if usage is None or not (usage.prompt_tokens or usage.completion_tokens):
+        return None
+    return {"prompt_tokens": usage.prompt_tokens or 0, "completion_tokens": usage.completion_tokens or 0}
+
+
+def _citation(citation: Citation) -> Record:
+    return {"type": "url_citation", "url_citation": {"url": citation.url, "title": citation.title}}
+
+
+def _reasoning(reasoning: Reasoning | None) -> Record:
+    if reasoning is None or not reasoning.text:
+        return None
+    numbers = {"tokens": reasoning.tokens, "duration_ms": reasoning.duration_ms}
+    return {"text": reasoning.text, **{key: value for key, value in numbers.items() if value is not None}}

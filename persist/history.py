@@ -1,0 +1,161 @@
+"""The store's prompt history: the newest prompts, whatever session they came from, in Aether's format.
+
+``sessions/prompt-history.jsonl`` (``spec/aether.md`` 3, DESIGN 9). Derived: ``persist.aster.rebuild_history`` makes it
+from the transcripts, of which this module knows nothing. Two writers take turns under the folder's lock, and a reader
+sees a whole file. A line that cannot be read stays in the file as it is and does not count; Aether drops it with
+its next rewrite.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from persist.errors import StoreIOError
+from persist.files import LOCK_NAME, append_lines, locked, write_atomic
+from persist.lines import decode_line, iter_lines
+from persist.sources import Line, Record
+
+KEPT: Final = 100
+"""Entries in the file, as in Aether."""
+KEPT_DAMAGED: Final = 100
+"""Unreadable lines in the file: the newest stay, so that a file that is damaged again and again stays small."""
+_KEYS: Final = ("sessionId", "cwd", "sessionCreatedAt", "prompt")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptEntry:
+    """One prompt; ``session_created_at`` is the header's text, and may be empty like ``cwd``."""
+
+    session_id: str
+    cwd: str
+    session_created_at: str
+    prompt: str
+
+    def line(self) -> bytes:
+        """Return the entry as a line of the file, without newline; lone surrogates become U+FFFD."""
+        values = dict(zip(_KEYS, (self.session_id, self.cwd, self.session_created_at, self.prompt), strict=True))
+        text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+class DamagedEntry(NamedTuple):
+    """A line that holds no entry; ``reason`` never quotes it."""
+
+    line: Line
+    reason: str
+
+
+class History(NamedTuple):
+    """The newest entries, oldest first, and the lines that could not be read."""
+
+    entries: list[PromptEntry]
+    damaged: list[DamagedEntry]
+
+
+class _Unit(NamedTuple):
+    """One line of the file: its bytes and what it holds; a glued line may hold several entries."""
+
+    data: bytes
+    line: Line
+    entries: list[PromptEntry]
+    damage: str | None
+
+
+def read(path: Path) -> History:
+    """Return the newest ``KEPT`` entries and every unreadable line; a missing file has none.
+
+    Raises ``StoreIOError`` where the file cannot be read.
+    """
+    units = _units(path)
+    entries = [entry for unit in units for entry in unit.entries]
+    damaged = [DamagedEntry(unit.line, unit.damage) for unit in units if unit.damage is not None]
+    return History(entries[-KEPT:], damaged)
+
+
+def append(path: Path, entry: PromptEntry) -> None:
+    """Add the newest entry; beyond ``KEPT`` the oldest go, and the file is replaced as a whole.
+
+    A prompt without words is not kept. Raises ``BusyError`` and ``StoreIOError``.
+    """
+    if not entry.prompt.strip():
+        return
+    with locked(path.with_name(LOCK_NAME)):
+        units = _units(path)
+        damaged = sum(unit.damage is not None for unit in units)
+        if sum(len(unit.entries) for unit in units) < KEPT and damaged <= KEPT_DAMAGED:
+            append_lines(path, [entry.line()], already_locked=True, durable=False)
+        else:
+            write_atomic(path, _joined([*_newest(units, KEPT - 1), entry.line()]))
+
+
+def replace_all(path: Path, entries: Sequence[PromptEntry]) -> History:
+    """Put ``entries``, oldest first, in the place of those in the file; the newest ``KEPT`` stay.
+
+    Unreadable lines of the old file stay, in front. Raises ``BusyError`` and ``StoreIOError``.
+    """
+    with locked(path.with_name(LOCK_NAME)):
+        damaged = [unit.data for unit in _units(path) if unit.damage is not None][-KEPT_DAMAGED:]
+        write_atomic(path, _joined([*damaged, *(entry.line() for entry in entries[-KEPT:])]))
+    return read(path)
+
+
+def _joined(lines: Iterable[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in lines)
+
+
+def _newest(units: Sequence[_Unit], kept: int) -> list[bytes]:
+    """Return the lines that stay, in file order: the newest ``kept`` entries and damaged lines."""
+    lines: list[bytes] = []
+    entries = damaged = 0
+    for unit in reversed(units):
+        if unit.damage is not None:
+            if damaged < KEPT_DAMAGED:
+                lines.append(unit.data)
+            damaged += 1
+            entries += len(unit.entries)
+            continue
+        room = kept - entries
+        entries += len(unit.entries)
+        if len(unit.entries) <= room:
+            lines.append(unit.data)
+        elif room > 0:
+            lines.extend(entry.line() for entry in reversed(unit.entries[-room:]))
+    return lines[::-1]
+
+
+def _units(path: Path) -> list[_Unit]:
+    units: list[_Unit] = []
+    try:
+        with path.open("rb") as file:
+            for raw in iter_lines(file):
+                decoded = decode_line(raw.data) if not raw.oversize else None
+                if decoded is not None and not decoded.records and decoded.damage is None:
+                    continue
+                entries, damage = _entries(decoded.records if decoded is not None else [])
+                if decoded is None:
+                    damage = "the line is over the limit"
+                elif decoded.damage is not None:
+                    damage = decoded.damage
+                units.append(_Unit(raw.data, Line(raw.number, raw.offset_bytes), entries, damage))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreIOError(path, "read", error.strerror or str(error)) from error
+    return units
+
+
+def _entries(records: Sequence[Record]) -> tuple[list[PromptEntry], str | None]:
+    entries = []
+    damage = None
+    for record in records:
+        values = [record.get(key) for key in _KEYS] if isinstance(record, dict) else []
+        texts = [value for value in values if isinstance(value, str)]
+        if len(texts) == len(_KEYS):
+            entries.append(PromptEntry(*texts))
+        else:
+            damage = "the line is no prompt history entry"
+    return entries, damage

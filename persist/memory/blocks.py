@@ -1,0 +1,230 @@
+"""Reads the blocks of a memory folder: ``<slug>.md`` files, and archived ones in ``.archive/``.
+
+Reads files, writes none, and needs no index; must never import sqlalchemy or anything of ``persist.files``.
+Rules: ``spec/aster.md`` 4.2, 4.3, 4.5. A file that cannot be read is still a block, with its ``problem``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from persist import times
+from persist.errors import StoreIOError
+from persist.events import Note
+from persist.ids import slug
+from persist.memory.frontmatter import Value, read_frontmatter
+
+PROJECT_FILE: Final = "ASTER.md"
+ARCHIVE_FOLDER: Final = ".archive"
+MAX_BLOCK_BYTES: Final = 4 * 1024 * 1024
+"""A larger block is read up to here, and its ``problem`` says so (DESIGN 7: prose whole up to 4 MB)."""
+VERSION_STEM = re.compile(r"(?P<slug>[a-z0-9-]+)@(?P<ulid>[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26})\Z")
+"""Stem of an older version of a block in ``.archive/`` (DESIGN 10); a slug never holds ``@``."""
+
+_NO_VALUE: Final = frozenset({"", "~", "null"})
+_YES: Final = frozenset({"true", "yes", "on", "1"})
+_DAY = re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII)
+_FRACTION = re.compile(r":\d\d[.,](\d+)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block as it lies on disk.
+
+    ``problem`` is one sentence when the file could not be read as a note is read (its text, as far as there
+    is any, is in the note). ``touched_ns`` is ``updated_at``, else ``created_at``, in nanoseconds since 1970 as
+    Aster writes them, 0 when neither can be read: finer than the note's own milliseconds.
+    """
+
+    note: Note
+    path: Path
+    size_bytes: int
+    problem: str | None = None
+    touched_ns: int = 0
+
+
+def parse_note(path: str, data: bytes, archived: bool = False) -> Note:
+    """Return the note in ``data``, the bytes of the file at ``path``; never raises.
+
+    Bytes that are not UTF-8 become U+FFFD. Without a name, or without readable frontmatter, the note has
+    the file's stem for a name, and in the second case the whole text for a body.
+    """
+    return _parse(path, data, archived)[0]
+
+
+def read_block(path: Path, archived: bool = False) -> Block:
+    """Read one block; what is in the way (a folder, no permission, bad bytes) is the block's ``problem``."""
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            return _unread(path, archived, 0, "is not a file")
+        with path.open("rb") as file:
+            data = file.read(MAX_BLOCK_BYTES + 1)
+    except OSError as error:
+        return _unread(path, archived, 0, f"cannot be read: {error.strerror or error}")
+    problem = None
+    if len(data) > MAX_BLOCK_BYTES:
+        data = data[:MAX_BLOCK_BYTES]
+        problem = f"is longer than {MAX_BLOCK_BYTES} bytes; the rest was not read"
+    note, values, text_problem = _parse(str(path), data, archived)
+    touched_ns = _instant_ns(values.get("updated_at")) or _instant_ns(values.get("created_at"))
+    return Block(note, path, max(found.st_size, len(data)), problem or text_problem, touched_ns)
+
+
+def list_blocks(folder: Path, include_archived: bool = False) -> list[Block]:
+    """Return the blocks of a memory folder, each ``*.md`` but ``ASTER.md`` once, by name.
+
+    With ``include_archived`` those in ``.archive/`` are among them (older versions are not). A missing folder
+    has none. Cost: reads every block whole. Raises ``StoreIOError`` where the folder cannot be listed.
+    """
+    blocks = [read_block(path) for path in note_paths(folder) if path.name != PROJECT_FILE]
+    if include_archived:
+        archive = note_paths(folder / ARCHIVE_FOLDER)
+        blocks += [read_block(path, archived=True) for path in archive if not VERSION_STEM.match(path.stem)]
+    return by_name(blocks)
+
+
+def note_paths(folder: Path) -> list[Path]:
+    """Return what is called ``*.md`` directly in a folder, in path order; none where it is missing.
+
+    Raises ``StoreIOError`` where the folder cannot be listed.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if entry.name.endswith(".md") and entry.name != ".md"]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreIOError(folder, "list", error.strerror or str(error)) from error
+    return [folder / name for name in sorted(names)]
+
+
+def by_name(blocks: Iterable[Block]) -> list[Block]:
+    """Order by name, by bytes as Aster does; equal names by path."""
+    return sorted(blocks, key=lambda block: (block.note.name, str(block.path)))
+
+
+def newest_first(blocks: Iterable[Block]) -> list[Block]:
+    """Order by ``updated_at``, else ``created_at``, newest first; ties by name, undated ones last.
+
+    File times are not used: a copy or a checkout changes them (``spec/aster.md`` 4.3, rule of N1).
+    """
+    return sorted(by_name(blocks), key=lambda block: -block.touched_ns)
+
+
+def find_block(folder: Path, name: str) -> Block | None:
+    """Return the block that ``name`` means, or ``None``; archived ones are never found.
+
+    First the file of the name's slug, else the first block in name order whose name is equal but for
+    ASCII case, else the first whose name has the same slug. A name without an ASCII letter or digit has
+    no slug and finds only the very same name (Aster found, and deleted, another's block by ``!``).
+    Cost: one file in the first case, else every block. Raises ``StoreIOError`` like :func:`list_blocks`.
+    """
+    wanted = slug(name)
+    if wanted:
+        path = folder / f"{wanted}.md"
+        if _is_there(path):
+            return read_block(path)
+    blocks = list_blocks(folder)
+    if not wanted:
+        return next((block for block in blocks if block.note.name == name.strip()), None)
+    lowered = _ascii_lower(name.strip())
+    for block in blocks:
+        if _ascii_lower(block.note.name) == lowered:
+            return block
+    return next((block for block in blocks if slug(block.note.name) == wanted), None)
+
+
+def _is_there(path: Path) -> bool:
+    """Tell whether a file has this very name: where case does not count, ``aster.md`` is the project file."""
+    try:
+        if path.name == PROJECT_FILE.lower():
+            return any(path.name == other.name for other in path.parent.iterdir())
+        return path.exists()
+    except OSError:
+        return False
+
+
+def _ascii_lower(text: str) -> str:
+    return "".join(character.lower() if character.isascii() else character for character in text)
+
+
+def _parse(path: str, data: bytes, archived: bool) -> tuple[Note, dict[str, Value], str | None]:
+    problem = None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        text = data.decode("utf-8", "replace")
+        problem = f"is not UTF-8 at byte {error.start}; what could not be read is shown as \ufffd"
+    values, body = read_frontmatter(text)
+    if not values and body.startswith("---"):
+        problem = problem or "has no readable frontmatter; it is taken as plain text"
+    name = " ".join(_text(values, "name").splitlines())
+    note = Note(
+        name=_stem(path) if name in ("", "~") else name,
+        body=body,
+        description=_text(values, "description"),
+        kind=_optional(values, "kind", "type"),
+        project=_optional(values, "project"),
+        source_session=_optional(values, "source_session"),
+        created_at=_time(values.get("created_at")),
+        updated_at=_time(values.get("updated_at")),
+        aliases=_texts(values.get("aliases")),
+        archived=archived,
+        superseded_by=_optional(values, "superseded_by"),
+        pinned=_text(values, "pinned").partition(" ")[0].lower() in _YES,
+    )
+    return note, values, problem
+
+
+def _unread(path: Path, archived: bool, size_bytes: int, problem: str) -> Block:
+    return Block(Note(_stem(str(path)), "", archived=archived), path, size_bytes, problem)
+
+
+def _stem(path: str) -> str:
+    """Return the file's name without ``.md``, as text that can be stored (names on disk are bytes)."""
+    name = Path(path).name.removesuffix(".md")
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _text(values: dict[str, Value], key: str) -> str:
+    value = values.get(key, "")
+    return ", ".join(value) if isinstance(value, list) else value
+
+
+def _optional(values: dict[str, Value], *keys: str) -> str | None:
+    for key in keys:
+        text = _text(values, key)
+        if text not in _NO_VALUE:
+            return text
+    return None
+
+
+def _texts(value: Value | None) -> tuple[str, ...]:
+    """Return a list's texts in order, each once; a single text is a list written with commas."""
+    if value is None:
+        return ()
+    parts = value if isinstance(value, list) else value.split(",")
+    return tuple(dict.fromkeys(stripped for part in parts if (stripped := part.strip()) not in _NO_VALUE))
+
+
+def _time(value: Value | None) -> str | None:
+    if not isinstance(value, str):
+        return None
+    return times.from_text(f"{value}T00:00:00Z" if _DAY.match(value) else value)
+
+
+def _instant_ns(value: Value | None) -> int:
+    moment = _time(value)
+    if moment is None or not isinstance(value, str):
+        return 0
+    seconds = int(datetime.fromisoformat(f"{moment[:19]}+00:00").timestamp())
+    fraction = _FRACTION.search(value)
+    return seconds * 1_000_000_000 + (int(f"{fraction[1][:9]:0<9}") if fraction else 0)

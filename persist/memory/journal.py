@@ -1,0 +1,110 @@
+"""Reads ``journal.jsonl``, the memory journal: one line per operation (``spec/aster.md`` 4.6, DESIGN 10).
+
+Writes nothing. The journal grows with every recall, so it is read line by line and a bad line costs only itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from persist import times
+from persist.errors import ShapeError, StoreIOError
+from persist.events import JournalEntry, Parsed
+from persist.lines import decode_line, iter_lines
+from persist.sources import Line, Record, Source, State
+
+JOURNAL_FILE: Final = "journal.jsonl"
+_OPTIONAL: Final = ("name", "detail", "source_session", "by")
+
+
+def open_journal(_source: Source, state: State | None) -> JournalParser:
+    """Return the parser of a journal, at its beginning or after the lines that gave ``state``."""
+    return JournalParser(state)
+
+
+class JournalParser:
+    """A :class:`persist.sources.Parser` of journal lines; no line depends on another."""
+
+    def __init__(self, state: State | None = None) -> None:
+        self._recognised = bool((state or {}).get("recognised"))
+
+    @property
+    def session_id(self) -> str | None:
+        """Return ``None``: a journal belongs to no session."""
+        return None
+
+    @property
+    def names_parent(self) -> bool:
+        """Return ``False``: a journal is no fork."""
+        return False
+
+    @property
+    def recognised(self) -> bool:
+        """Tell whether any line so far was an operation."""
+        return self._recognised
+
+    def feed(self, record: Record, line: Line) -> Parsed:  # noqa: ARG002 - the protocol's signature
+        """Read one line. Raises ``ShapeError`` when it is no operation."""
+        entry = _entry(record)
+        self._recognised = True
+        return Parsed(journal=(entry,))
+
+    def save(self) -> State:
+        """Return the state: whether a line was recognised."""
+        return {"recognised": self._recognised}
+
+
+def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
+    """Return the entries, newest first, and how many lines are damaged; of equal times the later line first.
+
+    Entries without a readable time come last. Blank lines and a last line that is still being written are
+    not damage. A missing journal has none. Cost: the whole file is read, its entries held. Raises
+    ``StoreIOError`` where it cannot be read.
+    """
+    found: list[tuple[str, int, JournalEntry]] = []
+    damaged = 0
+    try:
+        with path.open("rb") as file:
+            for line in iter_lines(file):
+                entries, whole = _entries(line.data)
+                found += [(entry.ts or "", line.number, entry) for entry in entries]
+                damaged += line.terminated and not whole
+    except FileNotFoundError:
+        return [], 0
+    except OSError as error:
+        raise StoreIOError(path, "read", error.strerror or str(error)) from error
+    found.sort(key=lambda placed: placed[:2])
+    found.reverse()
+    return [entry for _ts, _number, entry in found], damaged
+
+
+def _entries(data: bytes) -> tuple[list[JournalEntry], bool]:
+    """Return the operations of a line (several where lines ran into each other), and whether that is all of it."""
+    decoded = decode_line(data)
+    entries = []
+    whole = decoded.damage is None
+    for record in decoded.records:
+        try:
+            entries.append(_entry(record))
+        except ShapeError:
+            whole = False
+    return entries, whole
+
+
+def _entry(record: Record) -> JournalEntry:
+    """Check one line's shape. Keys that are not ours are ignored, operations that are not ours are kept."""
+    if not isinstance(record, dict):
+        raise ShapeError(f"a journal line is a {type(record).__name__}, not an object")
+    operation = record.get("op")
+    if not isinstance(operation, str) or not operation:
+        raise ShapeError(f"'op' is a {type(operation).__name__}, not a text")
+    if "ts" not in record:
+        raise ShapeError("'ts' is missing")
+    texts: dict[str, str | None] = {}
+    for key in _OPTIONAL:
+        value = record.get(key)
+        if value is not None and not isinstance(value, str):
+            raise ShapeError(f"'{key}' is a {type(value).__name__}, not a text")
+        texts[key] = value
+    return JournalEntry(times.from_any(record["ts"]), operation, **texts)
