@@ -29,18 +29,19 @@ _WORD: Final = re.compile(r"\w+")
 _MASKED: Final = re.compile(r"…(?:\W*…)+")
 _SQLITES_WORDS: Final = frozenset(
     """
-    a aggregate all already ambiguous an and any argument arguments array as at bad be big binding bindings blob bound by
-    call can cannot changed check clause column columns compound constant constraint context could current data datatype
-    database decode default did different disk does duplicate each element else empty end error escape exceeds execute exists
-    expected expression file filter for found frame from full fts5 function functions group has have image in incomplete
-    incorrect index infinite input instead integer interrupted into invalid is it join json key large left limit
-    literal locked logic long malformed many match memory mismatch misuse more most must name named near negative nested
-    no non not null number numbers of offset on one only open operator or order ordinary out overflow over parameter
-    parser passed path pattern phrase prefix preceding queries query range real recursion recursive reference references
-    referenced requested result results right row rows same schema select set short side simple single size special
-    stack starting statement statements string sub such supplied supply support supported syntax table tables term terms
-    test text than the time to token too transaction type types unable unbounded unknown unrecognized unsupported use
-    used uses using value values view was window with within without wrong you
+    a aggregate all already ambiguous an and any argument arguments array as at bad be big binding bindings blob
+    bound by call can cannot changed check clause column columns compound constant constraint context could current
+    data database datatype decode default did different disk distinct does duplicate each element else empty end
+    error escape exceeds execute exists expected expression file filter for found frame from fts5 full function
+    functions group has have image in incomplete incorrect index infinite input instead integer interrupted into
+    invalid is it join json key large left limit literal locked logic long malformed many match memory mismatch
+    misuse more most must name named near negative nested no non nor not null number numbers of offset on one only
+    open operator or order ordering ordinary out over overflow parameter parser passed path pattern phrase preceding
+    prefix queries query range real recursion recursive reference referenced references requested result results
+    right row rowid rows same schema select set short side simple single size special stack starting statement
+    statements string sub such supplied supply support supported syntax table tables term terms test text than the
+    time to token too transaction type types unable unbounded unknown unrecognized unsupported usage use used uses
+    using value values view was window with within without wrong you
     """.split()  # noqa: SIM905
 )
 

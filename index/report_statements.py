@@ -55,18 +55,25 @@ USAGE: Final = """WITH totals AS (
 )
 SELECT * FROM totals
 UNION ALL
-SELECT * FROM calls WHERE (agent, session_id) NOT IN (SELECT agent, session_id FROM totals)
+SELECT * FROM calls c
+WHERE NOT EXISTS (SELECT 1 FROM totals t WHERE t.agent = c.agent AND t.session_id IS c.session_id)
 ORDER BY cost_usd DESC NULLS LAST, output_tokens DESC, agent, session_id"""
 
-COST_BY_AGENT: Final = """SELECT agent, agent_name, call_purpose, count(*) AS calls, sum(estimated_cost_usd) AS cost_usd,
-  sum(estimated_cost_usd IS NULL) AS unpriced_calls, sum(input_tokens) AS input_tokens,
-  sum(output_tokens) AS output_tokens
-FROM (
-  SELECT agent, agent_name, call_purpose, estimated_cost_usd, input_tokens, output_tokens FROM session_usage
+COST_BY_AGENT: Final = """WITH samples AS (
+  SELECT agent, session_id, agent_name, call_purpose, estimated_cost_usd AS cost_usd, input_tokens, output_tokens
+  FROM session_usage
+), sampled AS (
+  SELECT DISTINCT agent, session_id FROM samples
+), calls AS (
+  SELECT agent, agent_name, call_purpose, cost_usd, input_tokens, output_tokens FROM samples
   UNION ALL
-  SELECT agent, NULL, NULL, cost_usd, input_tokens, output_tokens FROM llm_calls
-  WHERE (agent, session_id) NOT IN (SELECT agent, session_id FROM session_usage)
+  SELECT agent, NULL, NULL, cost_usd, input_tokens, output_tokens
+  FROM llm_calls c
+  WHERE NOT EXISTS (SELECT 1 FROM sampled s WHERE s.agent = c.agent AND s.session_id IS c.session_id)
 )
+SELECT agent, agent_name, call_purpose, count(*) AS calls, sum(cost_usd) AS cost_usd,
+  sum(cost_usd IS NULL) AS unpriced_calls, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens
+FROM calls
 GROUP BY agent, agent_name, call_purpose
 ORDER BY cost_usd DESC NULLS LAST, calls DESC, agent, agent_name, call_purpose"""
 

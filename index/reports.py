@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from index.errors import QueryFailedError, UnknownReportError
+from index.guard import HEAP_LIMIT_BYTES
 from index.query import LIMIT, MAX_CELL, TIMEOUT_S, run_query
 from index.report_statements import REPORTS
 from index.results import Report, Rows
@@ -78,6 +79,7 @@ def run_report(
     max_cell: int = MAX_CELL,
     timeout_s: float = TIMEOUT_S,
     on_overrun: Callable[[], None],
+    heap_limit_bytes: int | None = HEAP_LIMIT_BYTES,
 ) -> Rows:
     """Run a report on the index at ``path``; its parameters and no others must be given.
 
@@ -91,7 +93,14 @@ def run_report(
     if unknown:
         raise QueryFailedError(f"the report {report.name} has no parameter {', '.join(unknown)}")
     return run_query(
-        path, report.sql, given, limit=limit, max_cell=max_cell, timeout_s=timeout_s, on_overrun=on_overrun
+        path,
+        report.sql,
+        given,
+        limit=limit,
+        max_cell=max_cell,
+        timeout_s=timeout_s,
+        on_overrun=on_overrun,
+        heap_limit_bytes=heap_limit_bytes,
     )
 
 

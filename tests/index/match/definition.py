@@ -6,7 +6,9 @@ Shares no code with ``index.match``. Quadratic, straight from the sentences of `
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from unicodedata import category, combining, normalize
 
@@ -77,6 +79,17 @@ def messages(fault: str) -> dict[int, str]:
         for number, record in enumerate(records, start=1)
         if record["type"] == "message"
     }
+
+
+@lru_cache(maxsize=1)
+def code_points() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return every assigned character, and every code point that is private or has no character yet."""
+    groups: dict[bool, list[str]] = {True: [], False: []}
+    for letter in map(chr, range(sys.maxunicode + 1)):
+        kind = category(letter)
+        if kind != "Cs":
+            groups[kind not in ("Cn", "Co")].append(letter)
+    return tuple(groups[True]), tuple(groups[False])
 
 
 PIECES = (

@@ -1,0 +1,147 @@
+"""Proves that the index says what the files say: builds a second one beside it and compares.
+
+Reads the index and every source; writes only a temporary folder, which it removes. What a rebuild could not know
+(held sources, roots that this run does not visit) is set apart and named. Checks the full-text tables against their
+own content and their content against the prose.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Final
+
+from index import statements
+from index.apply import Applier
+from index.discovery import look
+from index.dump import NATURAL_KEYS, columns_of, dump_view
+from index.fields import IN_PROMPT_KEYS
+from index.ingest import read_known
+from index.load import Progress, Silent
+from index.match.key import search_key
+from index.opening import open_reader
+from index.plan import make_plan
+from index.rebuild import build
+from index.results import Difference, VerifyReport
+from index.settings import Settings
+from index.settle import settle_touched
+from persist.projects import ProjectResolver
+
+MAX_DIFFERENCES: Final = 100
+
+
+def verify(settings: Settings, progress: Progress | None = None) -> VerifyReport:
+    """Compare the index with a fresh build of the same files and tell where they differ (the first 100).
+
+    An index that is merely behind differs: run ``ingest`` first. Needs free space for two copies of the index beside
+    the temporary folder's own. Raises ``NoIndexError`` and the other errors of ``open_reader``. Cost: a rebuild.
+    """
+    reader = open_reader(settings.index_path)
+    with tempfile.TemporaryDirectory(prefix="aster-index-verify-") as folder:
+        copy_path, fresh_path = Path(folder) / "copy.sqlite", Path(folder) / "fresh.sqlite"
+        copy = _private_copy(reader, copy_path)
+        reader.close()
+        try:
+            apart = _set_apart(settings, copy)
+            build(settings, fresh_path, look(settings), progress or Silent())
+            fresh = sqlite3.connect(fresh_path, isolation_level=None)
+            try:
+                differences = list(_first(_compare(copy, fresh)))
+                checked = fresh.execute("SELECT count(*) FROM source_rows").fetchone()[0]
+            finally:
+                fresh.close()
+            fulltext = _fulltext_problem(copy)
+        finally:
+            copy.close()
+    if fulltext is not None:
+        differences.append(Difference("", "fulltext", fulltext))
+    return VerifyReport(not differences, checked, tuple(apart), tuple(differences), fulltext is None)
+
+
+def _private_copy(reader: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    copy = sqlite3.connect(path, isolation_level=None)
+    copy.execute("PRAGMA journal_mode = off")
+    reader.backup(copy)
+    copy.execute("PRAGMA journal_mode = memory")
+    return copy
+
+
+def _set_apart(settings: Settings, copy: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Remove from the copy, as an ingest would, what a rebuild of today's files cannot have."""
+    seen = look(settings)
+    agents = frozenset(agent.name for agent in settings.agents)
+    plan = make_plan(seen.found, read_known(copy), visited_agents=agents, excluded=seen.excluded)
+    apart = [(row, "gone") for row in plan.withheld]
+    apart += [(row, "its root is not visited") for row in plan.kept]
+    apart += plan.unreachable
+    if apart:
+        copy.execute("BEGIN")
+        applier = Applier(copy, touching=True)
+        for row, _ in apart:
+            applier.remove_source(row.id)
+        settle_touched(copy, ProjectResolver().project_of)
+        copy.execute("COMMIT")
+    return sorted((row.path, why) for row, why in apart)
+
+
+def _first(differences: Iterator[Difference]) -> Iterator[Difference]:
+    for number, difference in enumerate(differences):
+        if number == MAX_DIFFERENCES:
+            return
+        yield difference
+
+
+def _compare(index: sqlite3.Connection, fresh: sqlite3.Connection) -> Iterator[Difference]:
+    for view in NATURAL_KEYS:
+        columns = columns_of(fresh, view)
+        ours, theirs = dump_view(index, view), dump_view(fresh, view)
+        for mine, other in zip_longest(ours, theirs):
+            if mine == other:
+                continue
+            yield _difference(view, columns, mine, other)
+            if mine is None or other is None or mine[: len(NATURAL_KEYS[view])] != other[: len(NATURAL_KEYS[view])]:
+                break  # from here on the rows no longer stand beside their like
+
+
+def _difference(
+    view: str, columns: tuple[str, ...], mine: tuple[Any, ...] | None, other: tuple[Any, ...] | None
+) -> Difference:
+    key = mine or other or ()
+    path = next((str(value) for name, value in zip(columns, key, strict=False) if name in ("source_path", "path")), "")
+    if mine is None:
+        detail = f"missing from the index: {_key_text(view, other)}"
+    elif other is None:
+        detail = f"only in the index: {_key_text(view, mine)}"
+    else:
+        pairs = zip(columns, mine, other, strict=True)
+        named = [name for name, a, b in pairs if a != b]
+        detail = f"{_key_text(view, mine)} differs in {', '.join(named)}"
+    return Difference(path, view, detail)
+
+
+def _key_text(view: str, row: tuple[Any, ...] | None) -> str:
+    """Return a row's natural key; texts of transcripts are never part of it."""
+    names = NATURAL_KEYS[view]
+    return ", ".join(f"{name}={value}" for name, value in zip(names, row or (), strict=False) if name != "error")
+
+
+def _fulltext_problem(copy: sqlite3.Connection) -> str | None:
+    for table in statements.FULL_TEXT_TABLES:
+        try:
+            copy.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)")
+        except sqlite3.DatabaseError:
+            return f"{table} does not agree with its own content"
+    for id_, field, text, prompt_key, prose_key in copy.execute(
+        """SELECT p.id, p.field, p.text, q.key, r.key FROM prose p
+        LEFT JOIN prompt_keys q ON q.rowid = p.id LEFT JOIN prose_keys r ON r.rowid = p.id"""
+    ):
+        key, stray = (prompt_key, prose_key) if field in IN_PROMPT_KEYS else (prose_key, prompt_key)
+        if key != search_key(text) or stray is not None:
+            return f"the key of text {id_} is not that of its prose"
+    counts = copy.execute(
+        "SELECT (SELECT count(*) FROM prose), (SELECT count(*) FROM prompt_keys) + (SELECT count(*) FROM prose_keys)"
+    ).fetchone()
+    return None if counts[0] == counts[1] else f"{counts[0]} texts have {counts[1]} keys"
