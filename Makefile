@@ -7,7 +7,8 @@ JOBS ?= 2
 BENCH_MB ?= 50
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format static bench clean
+.DELETE_ON_ERROR:
+.PHONY: help demo test check format static docs bench clean
 
 help: ## list these names
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
@@ -46,6 +47,9 @@ check: static ## the same with the fast tests only: seconds
 format: $(VENV)/.installed-dev ## rewrite the code in the house's format
 	$(RUN)/ruff check --fix .
 	$(RUN)/ruff format .
+
+docs: $(VENV)/.installed-dev ## write anew what the program itself tells: commands.md, the examples' outputs
+	$(RUN)/python docs/refresh.py
 
 bench: $(VENV)/.installed-dev ## measure against the floor, as ratios (BENCH_MB=500 for the full size)
 	$(RUN)/python -m bench.run --mb $(BENCH_MB)

@@ -47,7 +47,6 @@ def main(arguments: list[str] | None = None) -> int:
     coercion.install()
     with exits.edge(as_json=exits.wants_json(words)) as outcome:
         outcome.code = _run(words)
-        output.flush()
     return outcome.code
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
 import typer
@@ -68,8 +68,8 @@ def moment(value: str | None, option: str, now: datetime | None = None) -> str |
     text = value.strip()
     ago = _AGO.match(text)
     if ago is not None:
-        then = (now or datetime.now(UTC)) - timedelta(seconds=int(ago[1]) * _UNIT_S[ago[2]])
-        found = times.from_epoch_ms(then.timestamp() * 1000)
+        ago_s = int(ago[1]) * _UNIT_S[ago[2]]
+        found = times.from_epoch_ms(((now or datetime.now(UTC)).timestamp() - ago_s) * 1000)
     elif _DAY.match(text):
         found = _beginning_of_day(text)
     else:
@@ -99,10 +99,13 @@ def size_bytes(value: str | None, option: str) -> int | None:
     return int(float(found[1]) * 1024**power)
 
 
-def event_id(text: str) -> tuple[str, int | None]:
-    """Return ``ID[:EVENT]`` as the session's id and the event's index. ``agent:id`` has no digits alone at its end."""
-    found = _EVENT.match(typed_text(text))
-    return (found["id"], int(found["event"])) if found else (typed_text(text), None)
+def event_id(text: str, agents: Iterable[str] = ()) -> tuple[str, int | None]:
+    """Return ``ID[:EVENT]`` as the session's id and the event's number; ``AGENT:ID`` is an id, digits or not."""
+    typed = typed_text(text)
+    found = _EVENT.match(typed)
+    if found is None or found["id"] in set(agents):
+        return typed, None
+    return found["id"], int(found["event"])
 
 
 def _wrong(option: str, message: str) -> typer.BadParameter:

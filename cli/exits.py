@@ -94,12 +94,18 @@ def edge(*, as_json: bool) -> Iterator[Outcome]:
     outcome = Outcome()
     try:
         yield outcome
+        output.flush()
     except typer.Exit as ended:
         outcome.code = ended.exit_code
         _finish(outcome)
     except BrokenPipeError:
         output.abandon_stdout()
         outcome.code = DONE
+    except OSError as error:
+        if error.filename is None:  # not a file of ours: stdout itself, on a full disk
+            _give_up_writing(error, outcome)
+        else:
+            _tell(failure_of(error), outcome, as_json=as_json)
     except (KeyboardInterrupt, EOFError, typer.Abort):
         _tell(Failure(INTERRUPTED, "interrupted", "interrupted"), outcome, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the edge: nothing may leave as a traceback
@@ -129,8 +135,7 @@ def failure_of(error: Exception) -> Failure:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError):
-        reason = error.strerror or type(error).__name__
-        return f"cannot use {error.filename}: {reason}" if error.filename else f"cannot read or write: {reason}"
+        return f"cannot use {error.filename}: {error.strerror or type(error).__name__}"
     return str(error)
 
 
@@ -174,9 +179,13 @@ def _finish(outcome: Outcome) -> None:
     except BrokenPipeError:
         output.abandon_stdout()
     except OSError as error:
-        output.abandon_stdout()
-        outcome.code = PARTLY_DONE
-        output.talk(f"asx: cannot write the answer: {error.strerror}")
+        _give_up_writing(error, outcome)
+
+
+def _give_up_writing(error: OSError, outcome: Outcome) -> None:
+    output.abandon_stdout()
+    outcome.code = PARTLY_DONE
+    output.talk(f"asx: cannot write the answer: {error.strerror or type(error).__name__}")
 
 
 def _tell_frames(error: BaseException) -> None:

@@ -4,41 +4,51 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from cli import cells, output
 from cli.moments import age_of, count, local
+from cli.shapes import STORE_AGENT
 from cli.snippets import excerpt
 
 if TYPE_CHECKING:
     from index.results import Hit, SearchResult
 
 _INDENT: Final = "  "
+_LINES_OF_A_BLOCK: Final = 2
+"""Shown below the line of the hit: a block's name alone says too little."""
 
 
-def print_hits(result: SearchResult) -> None:
+def print_hits(hits: Sequence[Hit]) -> None:
     """Print a block for each hit to stdout, with an empty line between two."""
     wide = output.columns()
-    for number, hit in enumerate(result.hits):
+    for number, hit in enumerate(hits):
         if number:
             output.line()
         output.line(output.styled(cells.cut(_heading(hit), wide), "quiet"))
-        title = hit.name or hit.session_title
-        if title:
-            output.line(_INDENT + output.styled(cells.cut(output.safe_line(title), wide - len(_INDENT)), "strong"))
-        for text in _excerpt_lines(hit, wide - len(_INDENT)):
+        lines = _excerpt_lines(hit, wide - len(_INDENT))
+        title = output.safe_line(hit.name or hit.session_title or "")
+        if title and title not in lines:
+            output.line(_INDENT + output.styled(cells.cut(title, wide - len(_INDENT)), "strong"))
+        for text in lines:
             output.line(_INDENT + text)
         output.line(_INDENT + output.styled(show_command(hit), "id"))
 
 
 def show_command(hit: Hit) -> str:
     """Return the command that shows a hit whole, or its place where no command can."""
-    if hit.name is not None:
+    if hit.name is not None and _is_shown_by_name(hit):
         return f"asx memory show {quoted(hit.name)}"
     if hit.session_id is not None and hit.event_index is not None:
         return f"asx show {quoted(f'{hit.session_id}:{hit.event_index}')}"
     line = f":{hit.place.line_number}" if hit.place.line_number is not None else ""
     return output.safe_line(home_path(hit.place.path) + line)
+
+
+def _is_shown_by_name(hit: Hit) -> bool:
+    """Return whether it is a block of the store: not a fact of ASTER.md, not archived, not another agent's note."""
+    return hit.agent == STORE_AGENT and hit.place.line_number is None and "/.archive/" not in hit.place.path
 
 
 def quoted(word: str) -> str:
@@ -70,7 +80,7 @@ def _heading(hit: Hit) -> str:
 
 def _excerpt_lines(hit: Hit, wide: int) -> list[str]:
     """Return the hit's lines, none wider than ``wide``: cut where escapes or wide characters take more room."""
-    shown = excerpt(hit.text, hit.spans, wide - 2)
+    shown = excerpt(hit.text, hit.spans, wide - 2, below=0 if hit.name is None else _LINES_OF_A_BLOCK)
     lines: list[list[str]] = [["…" if shown.cut_before else ""]]
     room = wide - 1 - len(lines[0][0])
     for piece, is_hit in shown.pieces:
@@ -81,8 +91,9 @@ def _excerpt_lines(hit: Hit, wide: int) -> list[str]:
             fitting = cells.head(output.safe_line(part), max(room, 0))
             room -= cells.width(fitting)
             lines[-1].append(output.styled(fitting, "hit") if is_hit else fitting)
-    lines[-1].append("…" if shown.cut_after else "")
-    return ["".join(line).rstrip() for line in lines]
+    below = [cells.cut(output.safe_line(line), wide) for line in shown.below if line.strip()]
+    lines[-1].append("…" if shown.cut_after and not below else "")
+    return ["".join(line).rstrip() for line in lines] + below
 
 
 def print_nothing_found(result: SearchResult) -> None:

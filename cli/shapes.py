@@ -159,22 +159,22 @@ def _hit(hit: results.Hit, snippet_characters: int | None) -> Shape:
     }
 
 
-def recent(result: results.SearchResult) -> Shape:
-    """Return Aether's response of ``search --recent``: the first span of each prompt."""
+def recent(query: str, hits: Iterable[results.Hit], *, truncated: bool) -> Shape:
+    """Return Aether's response of its prompt search: the first span of each prompt (``search --recent``)."""
     return {
-        "query": result.query,
+        "query": query,
         "results": [
             {
-                "sessionId": hit.session_id or "",
-                "cwd": hit.cwd or hit.project or "",
-                "sessionCreatedAt": hit.ts,
+                "sessionId": hit.session_id,
+                "cwd": hit.cwd or hit.project,
+                "sessionCreatedAt": None,
                 "prompt": hit.text,
-                "matchStart": hit.spans[0][0] if hit.spans else 0,
-                "matchEnd": hit.spans[0][1] if hit.spans else 0,
+                "matchStart": hit.spans[0][0],
+                "matchEnd": hit.spans[0][1],
             }
-            for hit in result.hits
+            for hit in hits
         ],
-        "truncated": len(result.hits) < result.total,
+        "truncated": truncated,
     }
 
 

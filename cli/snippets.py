@@ -6,7 +6,10 @@ Spans and offsets are UTF-8 bytes into the whole text; widths are characters. No
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+MARKED_SPANS: Final = 64
+"""Spans that are marked in an excerpt; nobody looks for the next one in the same lines."""
 
 
 class Snippet(NamedTuple):
@@ -38,24 +41,32 @@ def character_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
 
 
 class Excerpt(NamedTuple):
-    """A line to show: pieces in order, each with whether it is part of a span."""
+    """Lines to show: pieces in order, each with whether it is part of a span, and what lies outside.
+
+    ``below`` are the lines that follow in the text, whole, as many as were asked for.
+    """
 
     pieces: list[tuple[str, bool]]
     cut_before: bool
     cut_after: bool
+    below: list[str]
 
 
-def excerpt(text: str, spans: Sequence[tuple[int, int]], characters: int, lines: int = 3) -> Excerpt:
-    """Return the line of the first span (and those that the span goes on to, at most ``lines``), in pieces."""
-    places = [character_span(text, span) for span in spans[:64]]
+def excerpt(text: str, spans: Sequence[tuple[int, int]], characters: int, lines: int = 3, below: int = 0) -> Excerpt:
+    """Return the line of the first span, and those that the span goes on to: at most ``lines``.
+
+    Longer than ``characters``, it is cut around the beginning of the span.
+    """
+    places = [character_span(text, span) for span in spans[:MARKED_SPANS]]
     start, end = places[0] if places else (0, 0)
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", max(start, end - 1))
     last = len(text) if last < 0 else last
     last = first + len("\n".join(text[first:last].split("\n")[:lines]))
+    following = text[last + 1 :].split("\n", below)[:below]
     if last - first > characters:
-        begin = max(first, min(start - (characters - (end - start)) // 2, start))
-        first, last = begin, min(last, begin + characters)
+        first = max(first, min(start - (characters - (end - start)) // 2, start))
+        last = min(last, first + characters)
     pieces = []
     at = first
     for from_, to in places:
@@ -64,4 +75,4 @@ def excerpt(text: str, spans: Sequence[tuple[int, int]], characters: int, lines:
         pieces += [(text[at : max(at, from_)], False), (text[max(at, from_) : min(to, last)], True)]
         at = min(to, last)
     pieces.append((text[at:last], False))
-    return Excerpt([piece for piece in pieces if piece[0]], first > 0, last < len(text))
+    return Excerpt([piece for piece in pieces if piece[0]], first > 0, last < len(text), following)

@@ -1,7 +1,7 @@
 """Writes the parts of the docs that the program itself tells, so that they cannot be wrong.
 
-``make docs`` runs it; a test compares what it would write with what is there. In a page, the lines after ``$ asx …`` of a
-``console`` block are what that command prints in a copy of the sample home; all blocks of a page share one home.
+``make docs`` runs it; a test compares what it would write with what is there. In a page, the lines after ``$ asx …``
+of a ``console`` block are what that command prints in a copy of the sample home; all blocks of a page share one home.
 ``docs/commands.md`` is put together from the help, and the list of skipped records from the agent modules.
 
 Never imports the product's modules for what a process can tell: the examples run as a person runs them.
@@ -33,6 +33,7 @@ FILE_TIME_S: Final = 1791417600
 
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _SECONDS = re.compile(r"\b\d+\.\d+ s\b")
+_DAYS_OLD = re.compile(r"\b\d+ days old\b")
 _JSON_SECONDS = re.compile(r'("(?:seconds|age_s)":)\d+(?:\.\d+)?(?:e-\d+)?')
 _SKIPS = re.compile(r"(?<=<!-- skips -->\n).*?(?=<!-- /skips -->)", re.DOTALL)
 
@@ -70,7 +71,8 @@ def run_asx(words: list[str], home: Path, columns: int = COLUMNS) -> str:
         check=False,
     )
     told = done.stdout.decode("utf-8").replace(str(home), SHOWN_HOME)
-    told = _JSON_SECONDS.sub(r"\g<1>0.1", _SECONDS.sub("0.1 s", told))
+    told = _DAYS_OLD.sub("20 days old", _SECONDS.sub("0.1 s", told))
+    told = _JSON_SECONDS.sub(r"\g<1>0.1", told)
     return "".join(f"{line.rstrip()}\n" for line in told.splitlines())
 
 
@@ -100,8 +102,8 @@ def commands_page() -> str:
     lines = [
         "# Commands",
         "",
-        "Written from the program's own help by `make docs`. Data goes to stdout, talk to stderr; the exit codes are in",
-        "the [README](../README.md#exit-codes).",
+        "Written from the program's own help by `make docs`. Data goes to stdout, talk to stderr; the exit codes are",
+        "in the [README](../README.md#exit-codes).",
         "",
         *(f"- [`asx {' '.join(name)}`](#asx-{'-'.join(name)})" for name in names),
     ]

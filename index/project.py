@@ -82,7 +82,7 @@ class Projector:
             row = (self.next_id, source_id, line.number, line.offset_bytes, prompt.session_id, prompt.project,
                    prompt.ts, prompt.display)  # fmt: skip
             rows.prompts.append(row)
-            self._add_prose(HISTORY_PROMPT, prompt.text)
+            self._add_prose(HISTORY_PROMPT, prompt.ts, prompt.text)
             self.next_id += 1
         for entry in line.journal:
             rows.journal.append((source_id, line.number, *entry))
@@ -97,13 +97,13 @@ class Projector:
                note.created_at, note.updated_at, json.dumps(note.aliases, ensure_ascii=False), len(head) + 1,
                int(note.archived), note.superseded_by, int(note.pinned))  # fmt: skip
         self.rows.blocks.append(row)
-        self._add_prose(BLOCK, head + note.body)
+        self._add_prose(BLOCK, note.updated_at or note.created_at, head + note.body)
         self.next_id += 1
 
     def add_note_fact(self, source_id: int, fact: NoteFact) -> None:
         """Project one bullet of ASTER.md."""
         self.rows.memory_facts.append((self.next_id, source_id, fact.line_number, fact.offset_bytes))
-        self._add_prose(MEMORY_FACT, fact.text)
+        self._add_prose(MEMORY_FACT, None, fact.text)
         self.next_id += 1
 
     def _add_event(self, source_id: int, agent: str, session_key: str, line: ReadLine, numbered: Numbered) -> None:
@@ -127,18 +127,18 @@ class Projector:
             event.part, event.may_grow, identity_of(event, agent, session_key),
         )  # fmt: skip
         if text is not None and field_code is not None:
-            self._add_prose(field_code, text)
+            self._add_prose(field_code, sort_ts, text)
         self.rows.events.append(row)
         if event.measures is not None:
             self.rows.measures.append((self.next_id, *event.measures))
         self.rows.size_characters += 200
         self.next_id += 1
 
-    def _add_prose(self, field_code: int, text: str) -> None:
+    def _add_prose(self, field_code: int, sort_ts: str | None, text: str) -> None:
         if len(text) * 4 > MAX_PROSE_BYTES:
             text = cut_bytes(text, MAX_PROSE_BYTES)
         rows = self.rows
-        rows.prose.append((self.next_id, field_code, text_hash(text), text))
+        rows.prose.append((self.next_id, field_code, sort_ts, text_hash(text), text))
         keys = rows.prompt_keys if field_code in IN_PROMPT_KEYS else rows.prose_keys
         keys.append((self.next_id, search_key(text)))
         rows.size_characters += 3 * len(text)

@@ -50,7 +50,8 @@ class EmptyStatementError(QueryFailedError):
     """There is no statement: blank, or nothing but comments."""
 
     def __init__(self) -> None:
-        super().__init__("it is empty")
+        self.reason = "it is empty"
+        Exception.__init__(self, "there is no statement to run: blank, or nothing but comments")
 
 
 def run_query(

@@ -22,11 +22,13 @@ FROM tool_calls
 GROUP BY tool_name
 ORDER BY calls DESC, tool_name"""
 
-TOOL_ERROR_RATE: Final = """SELECT tool_name, calls, errors, round(1.0 * errors / nullif(calls, 0), 4) AS error_rate
+TOOL_ERROR_RATE: Final = """SELECT tool_name, calls, answers, errors,
+  round(1.0 * errors / nullif(answers, 0), 4) AS error_rate
 FROM (
-  SELECT tool_name, sum(event_type = 'tool_call') AS calls, sum(event_type = 'tool_error') AS errors
+  SELECT tool_name, sum(event_type = 'tool_call') AS calls, sum(event_type <> 'tool_call') AS answers,
+    sum(event_type = 'tool_error') AS errors
   FROM events
-  WHERE event_type IN ('tool_call', 'tool_error') AND canonical = 1
+  WHERE event_type IN ('tool_call', 'tool_result', 'tool_error') AND canonical = 1
   GROUP BY tool_name
 )
 ORDER BY error_rate DESC, errors DESC, tool_name"""
@@ -93,7 +95,7 @@ REPORTS: Final = (
     Report("tools", "The tools that were called most often.", TOOLS),
     Report(
         "tool-error-rate",
-        "How often each tool failed: errors per call, null for a tool whose calls were not recorded.",
+        "How often each tool failed, of the times it answered; null for a tool that never did.",
         TOOL_ERROR_RATE,
     ),
     Report(

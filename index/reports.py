@@ -24,6 +24,15 @@ _SUFFIX: Final = ".sql"
 _NAME: Final = re.compile(r"[\w][\w.-]*\Z")
 
 
+class ReportParametersError(QueryFailedError):
+    """A report was not given the parameters it binds, or others; ``names`` are the ones concerned."""
+
+    def __init__(self, message: str, names: tuple[str, ...]) -> None:
+        self.reason = message
+        self.names = names
+        Exception.__init__(self, message)
+
+
 @dataclass(frozen=True, slots=True)
 class UnreadableReport:
     """A file of one's own that could not be read; the other reports are there all the same."""
@@ -83,15 +92,16 @@ def run_report(
 ) -> Rows:
     """Run a report on the index at ``path``; its parameters and no others must be given.
 
-    Raises ``QueryFailedError`` naming the parameters that are missing or unknown, and what ``run_query`` raises.
+    Raises ``ReportParametersError`` naming those that are missing or unknown, and what ``run_query`` raises.
     """
     given = parameters or {}
-    missing = [name for name in report.parameters if name not in given]
-    unknown = [name for name in given if name not in report.parameters]
+    missing = tuple(name for name in report.parameters if name not in given)
+    unknown = tuple(name for name in given if name not in report.parameters)
     if missing:
-        raise QueryFailedError(f"the report {report.name} needs {_options(missing)}")
+        asked = " ".join(f"-p {name}=VALUE" for name in missing)
+        raise ReportParametersError(f"the report {report.name} needs {asked}", missing)
     if unknown:
-        raise QueryFailedError(f"the report {report.name} has no parameter {', '.join(unknown)}")
+        raise ReportParametersError(f"the report {report.name} has no parameter {', '.join(unknown)}", unknown)
     return run_query(
         path,
         report.sql,
@@ -102,10 +112,6 @@ def run_report(
         on_overrun=on_overrun,
         heap_limit_bytes=heap_limit_bytes,
     )
-
-
-def _options(names: list[str]) -> str:
-    return " ".join(f"-p {name}=VALUE" for name in names)
 
 
 def _own_files(folder: Path | None) -> list[Path]:

@@ -46,6 +46,7 @@ _table("event_types", _key("code"), *_needed(TEXT, "name"), UniqueConstraint("na
 _table(
     "project_roots",
     Column("cwd", TEXT, primary_key=True, nullable=False),
+    Column("repo_root", TEXT, primary_key=True, nullable=False),
     *_needed(TEXT, "project"),
 )
 _table(
@@ -161,7 +162,14 @@ _errors = _table(
     *_needed(INTEGER, "source_id", "line_number", "offset_bytes"),
     *_needed(TEXT, "error", "line_excerpt"),
 )
-_prose = _table("prose", _key(), *_needed(INTEGER, "field", "text_hash"), *_needed(TEXT, "text"))
+_prose = _table(
+    "prose",
+    _key(),
+    *_needed(INTEGER, "field"),
+    *_maybe(TEXT, "sort_ts"),
+    *_needed(INTEGER, "text_hash"),
+    *_needed(TEXT, "text"),
+)
 
 Index("source_rows_session", _sources.c.session_row)
 Index("event_rows_place", _events.c.source_id, _events.c.line_number)
@@ -183,4 +191,5 @@ Index("journal_rows_place", _journal.c.source_id, _journal.c.line_number)
 Index("block_rows_source", _blocks.c.source_id)
 Index("memory_fact_rows_source", _memory_facts.c.source_id)
 Index("error_rows_place", _errors.c.source_id, _errors.c.line_number)
+Index("prose_newest", _prose.c.field, _prose.c.sort_ts)
 Index("prose_prompts", _prose.c.text_hash, sqlite_where=_prose.c.field.in_([1, 2]))

@@ -36,7 +36,7 @@ INSERT_MEMORY_FACT: Final = (
 INSERT_ERROR: Final = """INSERT INTO error_rows (
   source_id, line_number, offset_bytes, error, line_excerpt
 ) VALUES (?, ?, ?, ?, ?)"""
-INSERT_PROSE: Final = "INSERT INTO prose (id, field, text_hash, text) VALUES (?, ?, ?, ?)"
+INSERT_PROSE: Final = "INSERT INTO prose (id, field, sort_ts, text_hash, text) VALUES (?, ?, ?, ?, ?)"
 INSERT_PROMPT_KEY: Final = "INSERT INTO prompt_keys (rowid, key) VALUES (?, ?)"
 INSERT_PROSE_KEY: Final = "INSERT INTO prose_keys (rowid, key) VALUES (?, ?)"
 

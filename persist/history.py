@@ -1,9 +1,9 @@
 """The store's prompt history: the newest prompts, whatever session they came from, in Aether's format.
 
 ``sessions/prompt-history.jsonl`` (``spec/aether.md`` 3, DESIGN 9). Derived: ``persist.aster.rebuild_history`` makes it
-from the transcripts, of which this module knows nothing. Two writers take turns under the folder's lock, and a reader
-sees a whole file. A line that cannot be read stays in the file as it is and does not count; Aether drops it with
-its next rewrite.
+from the transcripts, of which this module knows nothing, and so no write waits for the disk. Two writers take turns
+under the folder's lock, and a reader sees a whole file. A line that cannot be read stays in the file as it is and
+does not count; Aether drops it with its next rewrite.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from persist.files import LOCK_NAME, append_lines, locked, write_atomic
 from persist.lines import decode_line, iter_lines
 from persist.sources import Line, Record
 
+HISTORY_NAME: Final = "prompt-history.jsonl"
+"""Its name below ``sessions/`` of a data home."""
 KEPT: Final = 100
 """Entries in the file, as in Aether."""
 KEPT_DAMAGED: Final = 100
@@ -89,7 +91,7 @@ def append(path: Path, entry: PromptEntry) -> None:
         if sum(len(unit.entries) for unit in units) < KEPT and damaged <= KEPT_DAMAGED:
             append_lines(path, [entry.line()], already_locked=True, durable=False)
         else:
-            write_atomic(path, _joined([*_newest(units, KEPT - 1), entry.line()]))
+            write_atomic(path, _joined([*_newest(units, KEPT - 1), entry.line()]), durable=False)
 
 
 def replace_all(path: Path, entries: Sequence[PromptEntry]) -> History:
@@ -99,7 +101,7 @@ def replace_all(path: Path, entries: Sequence[PromptEntry]) -> History:
     """
     with locked(path.with_name(LOCK_NAME)):
         damaged = [unit.data for unit in _units(path) if unit.damage is not None][-KEPT_DAMAGED:]
-        write_atomic(path, _joined([*damaged, *(entry.line() for entry in entries[-KEPT:])]))
+        write_atomic(path, _joined([*damaged, *(entry.line() for entry in entries[-KEPT:])]), durable=False)
     return read(path)
 
 

@@ -40,16 +40,16 @@ def command(
     agents: dict[str, list[Path]] = {agent.name: [] for agent in settings.agents}
     for root in settings.roots:
         agents[root.agent].append(root.path)
-    if json:
-        output.emit_json(shapes.paths(named, agents))
-        return 0
     listed = [(key, path) for key, value in named.items() for path in ([value] if isinstance(value, Path) else value)]
     listed += [(agent, path) for agent, roots in agents.items() for path in roots]
     if name is not None:
-        choices.names([name], [key for key, _path in listed], "NAME")
+        choices.names([name], [*named, *agents], "NAME")
+    if json:
+        output.emit_json(shapes.paths(named, agents))
+    elif name is not None:
         for path in [path for key, path in listed if key == name]:
             output.line(output.safe_line(str(path)))
-        return 0
-    for text in table(_COLUMNS, listed, output.columns())[1:]:
-        output.line(text)
+    else:
+        for text in table(_COLUMNS, listed, output.columns())[1:]:
+            output.line(text)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -12,9 +13,8 @@ from cli.hit_text import print_hits, print_notes, print_nothing_found
 from cli.settings import open_settings
 
 if TYPE_CHECKING:
-    from index.search import SearchRequest
-
     from index.results import SearchResult
+    from index.search import SearchRequest
     from index.settings import Settings
 
 EXAMPLES: Final = (
@@ -54,48 +54,63 @@ def command(
     Finds the query literally, anywhere in a text, newest first. Lower case finds both cases; one capital letter
     makes it exact. Exits with 1 when nothing is found, and says where it would have been.
     """
-    from index.search import SearchRequest
-
-    from index.fields import SEARCHED
-
     text = choices.joined(query)
-    if not text:
-        raise typer.BadParameter("there is nothing to search for", param_hint="QUERY")
     settings = open_settings(index)
-    fields = choices.names(in_, [*SEARCHED, _ALL], "--in") or ("prompts",)
-    request = SearchRequest(
-        query=text,
-        fields=tuple(SEARCHED) if _ALL in fields else fields,
-        limit=limit,
-        all=all_,
-        count_only=count,
-        recent=recent,
-        refresh=not no_refresh,
-    )
+    if recent:
+        return _print_recent(settings, text, limit, as_json=json)
+    request = _request(text, in_, None if all_ or count else limit)
     result = _answer(settings, request, may_make=not no_refresh)
     if json:
-        output.emit_json(shapes.recent(result) if recent else shapes.search(result, snippet_characters=snippet))
-    elif count:
-        output.line(f"{'' if result.total_is_exact else 'at most '}{result.total}")
-    elif result.hits:
-        print_hits(result)
-    if result.total == 0:
-        if not json:
-            print_nothing_found(result)
-        return exits.NOTHING_FOUND
-    if not json:
+        shown = replace(result, hits=()) if count else result
+        output.emit_json(shapes.search(shown, snippet_characters=snippet))
+        return exits.DONE if result.total else exits.NOTHING_FOUND
+    if count:
+        output.line(str(result.total))
+    else:
+        print_hits(result.hits)
         print_notes(result)
-    return exits.DONE
+    if result.total:
+        return exits.DONE
+    print_nothing_found(result)
+    return exits.NOTHING_FOUND
+
+
+def _request(text: str, searched: list[str] | None, limit: int | None) -> SearchRequest:
+    from index.fields import SEARCHED
+    from index.search import SearchRequest
+
+    names = choices.names(searched, [*SEARCHED, _ALL], "--in")
+    if _ALL in names:
+        names = tuple(SEARCHED)
+    return SearchRequest(query=text, searched=names, limit=limit) if names else SearchRequest(query=text, limit=limit)
+
+
+def _print_recent(settings: Settings, text: str, limit: int, *, as_json: bool) -> int:
+    """Answer as Aether does: of the newest 100 prompts, the spans in each, at most 50."""
+    from index.search import newest_prompts
+
+    trimmed, hits, truncated = newest_prompts(settings, text, limit)
+    if as_json:
+        output.emit_json(shapes.recent(trimmed, hits, truncated=truncated))
+    else:
+        print_hits(hits)
+        if truncated:
+            output.talk("there are more; --limit shows up to 50")
+        if not hits:
+            output.talk(f"nothing found for {output.safe_line(trimmed)!r} in the newest 100 prompts")
+    return exits.DONE if hits else exits.NOTHING_FOUND
 
 
 def _answer(settings: Settings, request: SearchRequest, *, may_make: bool) -> SearchResult:
     """Search; on a terminal a missing index is made first (DESIGN 7)."""
-    from index.search import search
-
     from index.errors import NoIndexError
+    from index.match.query import EmptyQueryError
+    from index.search import search
 
     try:
         return search(settings, request)
+    except EmptyQueryError as error:
+        raise typer.BadParameter(str(error), param_hint="QUERY") from None
     except NoIndexError:
         if not (may_make and output.is_terminal(sys.stdout)):
             raise

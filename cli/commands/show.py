@@ -39,8 +39,8 @@ def command(
         raise typer.BadParameter("give a session's id, or --block and a name", param_hint="ID[:EVENT]")
     if block is not None:
         return _show_block(choices.typed_text(block), json=json, index=index)
-    session_id, event_index = choices.event_id(id_ or "")
     settings = open_settings(index)
+    session_id, event_index = choices.event_id(id_ or "", (agent.name for agent in settings.agents))
     if event_index is None:
         from index.sessions import show_session
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from cli import exits, options, output, shapes
 from cli.moments import count
+from cli.progress import progress
 from cli.settings import open_settings
 
 EXAMPLES: Final = ("asx verify", "asx verify --json")
@@ -20,7 +21,8 @@ def command(json: options.Json = False, index: options.Index = None) -> int:
     """
     from index.verify import verify
 
-    report = verify(open_settings(index))
+    with progress() as shown:
+        report = verify(open_settings(index), shown)
     if json:
         output.emit_json(shapes.verify(report))
         return exits.DONE if report.ok else exits.INDEX_UNUSABLE

@@ -219,6 +219,7 @@ LOCAL_TABLES: Final = (
     """CREATE TABLE prose (
   id INTEGER NOT NULL PRIMARY KEY,
   field INTEGER NOT NULL,
+  sort_ts TEXT,
   text_hash INTEGER NOT NULL,
   text TEXT NOT NULL
 ) STRICT""",
@@ -241,6 +242,7 @@ INDEXES: Final = (
     "CREATE INDEX block_rows_source ON block_rows (source_id)",
     "CREATE INDEX memory_fact_rows_source ON memory_fact_rows (source_id)",
     "CREATE INDEX error_rows_place ON error_rows (source_id, line_number)",
+    "CREATE INDEX prose_newest ON prose (field, sort_ts)",
     "CREATE INDEX prose_prompts ON prose (text_hash) WHERE field IN (1, 2)",
 )
 

@@ -18,6 +18,7 @@ from persist.agents import aster_records
 from persist.agents.aster_scan import Scan, absolute
 from persist.agents.prompt_history_records import PromptHistoryParser
 from persist.events import Note, NoteFact
+from persist.history import HISTORY_NAME
 from persist.memory.blocks import parse_note
 from persist.memory.journal import open_journal
 from persist.memory.project import parse_facts
@@ -38,7 +39,6 @@ from persist.sources import (
 
 NAME: Final = "aster"
 ARCHIVED: Final = "archived"
-HISTORY_NAME: Final = "prompt-history.jsonl"
 PROJECT_MEMORY_NAME: Final = "ASTER.md"
 MIGRATED_STAMP: Final = ".legacy-migrated"
 

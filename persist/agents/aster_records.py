@@ -89,6 +89,9 @@ class AsterParser:
         if self._has_header:
             return Parsed(skipped="session:again")
         facts = [Fact(name, value) for key, name in _FACT_KEYS if (value := shapes.plain(record.get(key))) is not None]
+        version = shapes.format_version(record)
+        if version != shapes.SUPPORTED_VERSION and not any(fact.name == "version" for fact in facts):
+            facts.append(Fact("version", f"format {'unknown' if version is None else version}"))
         created_at = times.from_any(record.get("created_at"))
         if created_at is not None:
             facts.append(Fact("created_at", created_at))
@@ -106,7 +109,7 @@ class AsterParser:
         self._names_parent = origin is not None or shapes.plain(record.get("parent")) is not None
         model = shapes.plain(record.get("model"))
         self._model = model[:_MAX_KEPT_CHARACTERS] if model else None
-        return Parsed(facts=facts) if facts else Parsed(skipped="session:empty")
+        return Parsed(facts=facts) if facts else Parsed(skipped="session:bare")
 
     def _message(self, record: dict[str, Record]) -> Parsed:
         role = shapes.role_of(record)
@@ -214,5 +217,5 @@ _ROLES: Final[dict[str, Callable[[AsterParser, dict[str, Record], str | None], P
 }
 SKIPS: Final = {
     "session:again": "a second header; the first one is the session's",
-    "session:empty": "a header that tells nothing",
+    "session:bare": "a header that tells nothing but its id",
 }

@@ -50,6 +50,8 @@ class Scan:
         except FileNotFoundError:
             return []
         except OSError as error:
+            if isinstance(error, NotADirectoryError) and not os.path.lexists(path):
+                return []
             self.trouble(path, "unreadable", f"the folder cannot be read: {error.strerror or error}")
             return []
 

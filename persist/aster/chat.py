@@ -114,7 +114,7 @@ class _History:
 
     def _kept_from(self, summary: Summary) -> int:
         if summary.keeps_from_line is not None:
-            return summary.keeps_from_line
+            return min(summary.keeps_from_line, summary.line.number)
         if summary.replaces_through is None:
             return self.kept_from_line
         entries, folded = self._choose(summary.replaces_through)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from persist.errors import AmbiguousError, StoreIOError
+from persist.history import HISTORY_NAME
 from persist.ids import checked_session_id, project_slug, slug
 
 SESSIONS: Final = "sessions"
-HISTORY_NAME: Final = "prompt-history.jsonl"
 SUFFIX: Final = ".jsonl"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from persist import history
 from persist.aster.listing import list_sessions
-from persist.aster.places import HISTORY_NAME, SESSIONS
+from persist.aster.places import SESSIONS
 from persist.aster.transcript import Transcript
 from persist.errors import StoreError
 from persist.times import from_any
@@ -18,7 +18,7 @@ from persist.times import from_any
 
 def history_path(home: Path) -> Path:
     """Return where the prompt history of a data home stands."""
-    return home / SESSIONS / HISTORY_NAME
+    return home / SESSIONS / history.HISTORY_NAME
 
 
 def rebuild_history(home: Path) -> history.History:

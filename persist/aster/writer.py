@@ -19,7 +19,7 @@ from typing import Final
 from persist import history
 from persist.agents.aster_shapes import SUPPORTED_VERSION, Call
 from persist.aster.chat import folded_before, keeps_last
-from persist.aster.places import HISTORY_NAME, SESSIONS, find_in_folder, new_session_path
+from persist.aster.places import SESSIONS, find_in_folder, new_session_path
 from persist.aster.transcript import Citation, Header, Reasoning, TokenCounts, Transcript, read_header
 from persist.errors import RefusedError, StoreError
 from persist.files import LOCK_NAME, append_lines, locked, make_private_folder
@@ -87,7 +87,7 @@ class SessionWriter:
         line = wire_line({key: value for key, value in record.items() if value is not None})
         make_private_folder(path.parent)
         with locked(path.with_name(LOCK_NAME)):
-            if find_in_folder(path.parent, path.stem) is not None:
+            if session_id is not None and find_in_folder(path.parent, path.stem) is not None:
                 raise RefusedError(f"session {path.stem} exists already", "open it to append")
             append_lines(path, [line], existing="refused", already_locked=True)
         return cls(path, read_header(path), keeps_history=keeps_history)
@@ -270,7 +270,7 @@ class SessionWriter:
         )
         self.history_trouble = None
         try:
-            history.append(self.path.parent.parent / HISTORY_NAME, entry)
+            history.append(self.path.parent.parent / history.HISTORY_NAME, entry)
         except StoreError as error:
             self.history_trouble = str(error)
 

@@ -17,8 +17,8 @@ TEMPORARY_PREFIX: Final = ".tmp-"
 """No agent and no discovery takes a name that begins so for a source."""
 
 
-def write_atomic(path: Path, data: bytes) -> None:
-    """Put ``data`` at ``path``, whole, 0600 in 0700 folders, on disk when this returns.
+def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Put ``data`` at ``path``, whole, 0600 in 0700 folders, on disk when this returns if ``durable``.
 
     A link is followed, so that it stays a link. On failure the old file is untouched and nothing new
     is left behind. Callers that read before they write hold ``locked`` around both. Raises ``StoreIOError``.
@@ -27,21 +27,23 @@ def write_atomic(path: Path, data: bytes) -> None:
     make_private_folder(target.parent)
     temporary = target.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
     try:
-        _write_new(temporary, data)
+        _write_new(temporary, data, durable)
         temporary.replace(target)
-        flush_folder(target.parent)
+        if durable:
+            flush_folder(target.parent)
     except OSError as error:
         raise StoreIOError(path, "write", error.strerror or str(error)) from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _write_new(path: Path, data: bytes) -> None:
+def _write_new(path: Path, data: bytes, durable: bool) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
     try:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(handle, rest) :]
-        os.fsync(handle)
+        if durable:
+            os.fsync(handle)
     finally:
         os.close(handle)

@@ -390,7 +390,7 @@ def test_arguments_told_only_in_pieces_are_put_together_without_a_bound(tmp_path
 
 def test_an_answers_own_arguments_win_over_the_pieces(tmp_path: Path) -> None:
     request = {"id": "c", "name": "write", "arguments": ""}
-    update = {"type": "call_update", "tool_call_id": "c", "chunk": '{"draft":1}'}
+    update = {"type": "call_update", "tool_call_id": "c", "chunk": '{"draft":"longer"}'}
     result = {"type": "result", "result": {**request, "arguments": '{"final":1}', "result": "r"}}
     lines = [agent("tool", type="call", request=request), agent("tool", **update), agent("tool", **result)]
     (call,) = assembled_calls(entries(tmp_path, META, *lines))

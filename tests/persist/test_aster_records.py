@@ -92,7 +92,7 @@ class TestProjection:
             "model": "anthropic/claude-sonnet-4.5",
             "version": "0.6.1",
             "schedule": "nightly-vat-check",
-            "created_at": "2026-09-27T03:00:00.812Z",
+            "created_at": "2026-09-27T03:00:00.347Z",
         }
         assert reading.final.session_id == "01m3gcw7w0bt3de2jg7ptjq2zj"
         assert not reading.final.names_parent
@@ -116,7 +116,10 @@ class TestProjection:
             ({"id": "claude-3f6d"}, [Fact("imported_from", "claude-code:3f6d", rank=1)]),
             ({"id": "codex-0197"}, [Fact("imported_from", "codex:0197", rank=1)]),
             ({"id": "opencode-ses-ab1"}, [Fact("imported_from", "opencode:ses-ab1", rank=1)]),
-            ({"id": "opencode-ses-ab1", "imported_from": "opencode:ses_Ab1"}, [Fact("imported_from", "opencode:ses_Ab1")]),
+            (
+                {"id": "opencode-ses-ab1", "imported_from": "opencode:ses_Ab1"},
+                [Fact("imported_from", "opencode:ses_Ab1")],
+            ),
             ({"id": "x", "imported_from": {"agent": "codex", "id": "0197"}}, [Fact("imported_from", "codex:0197")]),
             ({"id": "telegram-48151623"}, []),
             ({"id": "claude-"}, []),
@@ -164,7 +167,9 @@ class TestProjection:
             {"type": "summary", "content": "short", "replaces_through": 6, "ts": "2026-03-02T00:01:00Z"},
             {"type": "eviction", "reason": "tool_result_over_budget", "role": "tool", "index": 4, "chars": 9},
         )
-        assert [(e.kind, e.event_type, e.text) for e in folded.events] == [("agent", "context_compaction_result", "short")]
+        assert [(e.kind, e.event_type, e.text) for e in folded.events] == [
+            ("agent", "context_compaction_result", "short")
+        ]
         assert [(e.kind, e.event_type, e.ts) for e in evicted.events] == [("control", "context_eviction", None)]
 
     def test_every_event_type_is_in_the_vocabulary(self) -> None:
@@ -180,7 +185,10 @@ class TestLeniency:
             ('{"type":"message","role":"user","content":"heron"}', "heron"),
             ('{"content":"heron","role":"user","type":"message"}', "heron"),
             ('{"type":"message","role":"user","content":"crane","content":"heron"}', "heron"),
-            ('{"type":"message","role":"user","content":[{"type":"text","text":"he"},"ron",{"type":"image"}]}', "he\nron"),
+            (
+                '{"type":"message","role":"user","content":[{"type":"text","text":"he"},"ron",{"type":"image"}]}',
+                "he\nron",
+            ),
             ('{"type":"message","role":"user","content":{"text":"heron"}}', "heron"),
             ('{"type":"message","role":"user","content":"a\\ud800b"}', "a\ufffdb"),
             ('{"type":"message","role":"user","content":"heron","tool_calls":null,"annotations":null}', "heron"),
@@ -288,7 +296,7 @@ class TestPublicFaults:
         )
         lines, reading = reader(data)
         assert reading.final.session_id == "x"
-        assert [(line.number, line.offset_bytes) for line in lines] == [(3, 43), (4, 95)]
+        assert [(line.number, line.offset_bytes) for line in lines] == [(3, 40), (4, 92)]
         assert [numbered.event.text for line in lines for numbered in line.events] == ["heron", "crane"]
         assert reading.final.counts.damaged == 0
 
@@ -302,6 +310,7 @@ class TestPublicFaults:
         records += [message("user", content="heron", extra={"a": 1}) for _ in range(10)]
         lines, reading = reader("".join(json.dumps(record) + "\n" for record in records).encode())
         assert sum(len(line.events) for line in lines) == 10
+        assert list(lines[0].facts) == [Fact("version", "format 99")]
         assert reading.final.counts.skipped_types == {"unknown:new0": 67, "unknown:new1": 67, "unknown:new2": 66}
         assert reading.final.counts.damaged == 0
 
@@ -315,14 +324,14 @@ class TestPublicFaults:
         assert [part.events[0].ts for part in parsed] == ["2026-03-02T00:00:00.000Z"] * 6 + [None] * 5
 
     def test_b20_numbers_and_nesting_beyond_the_limits(self) -> None:
-        use = b'{"type":"message","role":"assistant","content":"heron","usage":{"prompt_tokens":%s,"completion_tokens":7}}\n'
+        use = b'{"type":"message","role":"assistant","content":"heron","usage":{"prompt_tokens":%s}}\n'
         odd = [b"9223372036854775808", b"1e999", b"NaN", b"9" * 5000, b'1,"prompt_tokens":2']
         data = b"".join(use % number for number in odd)
         data += b'{"type":"message","role":"user","content":%s%s}\n' % (b"[" * 100_000, b"]" * 100_000)
         data += b'{"type":"message","role":"user","content":"last"}\n'
         lines, reading = reader(data)
         assert [line.events[0].event.text for line in lines if line.events] == ["heron"] * 5 + ["last"]
-        assert [use.input_tokens for line in lines for use in line.usage] == [None, None, None, None, 2]
+        assert [use.input_tokens for line in lines for use in line.usage] == [2]
         assert [line.number for line in lines if line.error] == [6]
         assert reading.final.counts.seen == 7
 
@@ -358,7 +367,7 @@ class TestLaws:
         assert kept + second == once
         assert at_end.final.save() == one_pass.final.save()
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=150, deadline=None)
     @given(data=st.data())
     def test_a_mutated_record_raises_only_a_shape_error_and_leaves_the_state(self, data: st.DataObject) -> None:
         records = [json.loads(line) for path in SAMPLES for line in path.read_bytes().split(b"\n") if _is_json(line)]

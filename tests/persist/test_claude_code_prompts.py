@@ -54,12 +54,12 @@ def events(content: Any, **keys: Any) -> list[Event]:
         ("[Request interrupted by user] why?", TYPED),
     ],
 )
-def test_a_text_is_sorted_by_its_whole_structure(text: str, sort: str):
+def test_a_text_is_sorted_by_its_whole_structure(text: str, sort: str) -> None:
     assert sort_text(text).sort == sort
 
 
 @pytest.mark.parametrize("order", ["name first", "message first"])
-def test_a_command_is_kept_as_it_was_typed(order: str):
+def test_a_command_is_kept_as_it_was_typed(order: str) -> None:
     parts = ["<command-name>go</command-name>", "<command-message>go is running…</command-message>"]
     if order == "message first":
         parts.reverse()
@@ -67,7 +67,7 @@ def test_a_command_is_kept_as_it_was_typed(order: str):
     assert sort_text(text).text == "/go north\nfast"
 
 
-def test_b24_two_human_prompts_among_the_noise():
+def test_b24_two_human_prompts_among_the_noise() -> None:
     parser = AGENT.open_parser(SOURCE, None)
     base = {"type": "user", "sessionId": "s"}
     noise = [
@@ -104,19 +104,19 @@ def test_b24_two_human_prompts_among_the_noise():
     ],
     ids=str,
 )
-def test_flags_tell_who_speaks(flags: dict[str, Any], event_type: str, is_prompt: bool):
+def test_flags_tell_who_speaks(flags: dict[str, Any], event_type: str, is_prompt: bool) -> None:
     (event,) = events("walk the dog", **flags)
     assert (event.event_type, event.is_prompt, event.text) == (event_type, is_prompt, "walk the dog")
 
 
-def test_a_command_without_arguments_is_a_prompt_only_if_a_flag_says_a_person_sent_it():
+def test_a_command_without_arguments_is_a_prompt_only_if_a_flag_says_a_person_sent_it() -> None:
     text = "<command-name>/deploy</command-name>"
     assert [(e.event_type, e.text, e.is_prompt) for e in events(text)] == [("user_notice", "/deploy", False)]
     (sworn,) = events(text, origin={"kind": "human"})
     assert (sworn.event_type, sworn.text, sworn.is_prompt) == ("user_message", "/deploy", True)
 
 
-def test_an_interruption_ends_the_turn_unless_a_flag_says_a_person_typed_it():
+def test_an_interruption_ends_the_turn_unless_a_flag_says_a_person_typed_it() -> None:
     text = "[Request interrupted by user]"
     (event,) = events(text)
     assert (event.kind, event.event_type, event.outcome) == ("control", "turn_ended", "cancelled")
@@ -153,12 +153,12 @@ def test_an_interruption_ends_the_turn_unless_a_flag_says_a_person_typed_it():
         ),
     ],
 )  # fmt: skip
-def test_contents_of_every_shape(content: Any, expected: list[tuple[str, str | None, bool, int]]):
+def test_contents_of_every_shape(content: Any, expected: list[tuple[str, str | None, bool, int]]) -> None:
     found = [(e.event_type, e.text if e.text != "" else None, e.is_prompt, e.part) for e in events(content)]
     assert found == expected
 
 
-def test_a_document_in_a_machines_record_is_a_notice_without_text():
+def test_a_document_in_a_machines_record_is_a_notice_without_text() -> None:
     (event,) = events([{"type": "document", "source": {"data": "JVBERi0="}}], isMeta=True)
     assert (event.event_type, event.text, event.is_prompt) == ("user_notice", None, False)
 
@@ -172,15 +172,15 @@ class TestPromptsTypedWhileTheAgentWasBusy:
         return list(AGENT.open_parser(SOURCE, None).feed(record, Line(1, 0)).events)
 
     @pytest.mark.parametrize("extra", [{}, {"commandMode": "prompt"}, {"origin": {"kind": "human"}}], ids=str)
-    def test_they_are_prompts(self, extra: dict[str, Any]):
+    def test_they_are_prompts(self, extra: dict[str, Any]) -> None:
         (event,) = self.read(prompt="and the tests", **extra)
         assert (event.event_type, event.text, event.is_prompt) == ("user_message", "and the tests", True)
 
-    def test_one_with_a_picture_is_a_list(self):
+    def test_one_with_a_picture_is_a_list(self) -> None:
         (event,) = self.read(prompt=[{"type": "text", "text": "like this"}, {"type": "image"}], commandMode="prompt")
         assert (event.text, event.is_prompt) == ("like this", True)
 
     @pytest.mark.parametrize("extra", [{"commandMode": "task-notification"}, {"origin": {"kind": "peer"}}], ids=str)
-    def test_what_a_machine_queued_is_a_notice(self, extra: dict[str, Any]):
+    def test_what_a_machine_queued_is_a_notice(self, extra: dict[str, Any]) -> None:
         (event,) = self.read(prompt="done", **extra)
         assert (event.event_type, event.is_prompt) == ("user_notice", False)

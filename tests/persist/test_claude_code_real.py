@@ -54,13 +54,13 @@ def records(source: Source) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(source.path).read_bytes().splitlines()]
 
 
-def test_these_files_are_found():
+def test_these_files_are_found() -> None:
     assert found().keys() == PROMPTS.keys()
 
 
 @pytest.mark.parametrize("name", PROMPTS)
 class TestEachFile:
-    def test_every_line_is_read_or_skipped_by_name(self, name: str):
+    def test_every_line_is_read_or_skipped_by_name(self, name: str) -> None:
         lines, reader = read(found()[name])
         counts = reader.final.counts
         assert (counts.damaged, counts.bad_times, reader.bytes_pending) == (0, 0, 0)
@@ -69,13 +69,13 @@ class TestEachFile:
         assert {n.event.event_type for line in lines for n in line.events} <= EVENT_TYPES.keys()
         assert reader.final.recognised
 
-    def test_prompts(self, name: str):
+    def test_prompts(self, name: str) -> None:
         lines, _ = read(found()[name])
         prompts = [n.event for line in lines for n in line.events if n.event.is_prompt]
         assert len(prompts) == PROMPTS[name]
         assert all(prompt.text for prompt in prompts)
 
-    def test_tokens_equal_a_sum_made_another_way(self, name: str):
+    def test_tokens_equal_a_sum_made_another_way(self, name: str) -> None:
         source = found()[name]
         best: dict[tuple[Any, Any], tuple[int, ...]] = {}
         for record in records(source):
@@ -98,7 +98,7 @@ class TestEachFile:
             key: (u.output_tokens, u.input_tokens, u.cache_read_tokens, u.cache_write_tokens) for key, u in ours.items()
         } == best
 
-    def test_each_tool_result_names_its_tool(self, name: str):
+    def test_each_tool_result_names_its_tool(self, name: str) -> None:
         source = found()[name]
         names = {
             block["id"]: block["name"]
@@ -110,7 +110,7 @@ class TestEachFile:
         results = [n.event for line in read(source)[0] for n in line.events if n.event.event_type.startswith("tool_")]
         assert [e.tool_name for e in results] == [names.get(e.tool_call_id or "") for e in results]
 
-    def test_the_words_of_every_block_are_kept(self, name: str):
+    def test_the_words_of_every_block_are_kept(self, name: str) -> None:
         source = found()[name]
         written: Counter[str] = Counter()
         for record in records(source):
@@ -122,7 +122,7 @@ class TestEachFile:
         )
         assert kept == written
 
-    def test_reading_on_from_any_line_equals_one_pass(self, name: str, tmp_path: Path):
+    def test_reading_on_from_any_line_equals_one_pass(self, name: str, tmp_path: Path) -> None:
         source = found()[name]
         content = Path(source.path).read_bytes()
         whole, _ = read(source)
@@ -136,14 +136,14 @@ class TestEachFile:
             assert [*first, *rest] == whole
 
 
-def test_sessions_are_named_by_their_records_not_their_files():
+def test_sessions_are_named_by_their_records_not_their_files() -> None:
     names = {name: read(source)[1].final.session_id for name, source in found().items()}
     assert names["large-conversation"] == "0fae0449-64d3-4788-8622-d3a47d82c14b"
     assert names["medium-conversation"] is None  # titles and snapshots only
     assert all(names[name] == name for name in names if "-conversation" not in name)
 
 
-def test_four_interruptions_and_five_retries():
+def test_four_interruptions_and_five_retries() -> None:
     events = [n.event for source in found().values() for line in read(source)[0] for n in line.events]
     counts = Counter((e.event_type, e.outcome) for e in events)
     assert counts["turn_ended", "cancelled"] == 4

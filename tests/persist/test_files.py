@@ -20,9 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def start(code: str, *arguments: object, stdout: int | None = None) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, text=True, stdout=stdout
-    )
+    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, text=True, stdout=stdout)
 
 
 def mode(path: Path) -> int:
@@ -42,7 +40,7 @@ class TestWriteAtomic:
         write_atomic(path, b"one")
         assert path.read_bytes() == b"one"
         assert [mode(path), mode(path.parent), mode(path.parent.parent)] == [0o600, 0o700, 0o700]
-        assert os.listdir(path.parent) == ["note.md"]
+        assert [found.name for found in path.parent.iterdir()] == ["note.md"]
 
     def test_replaces_a_file_that_others_could_read_by_a_private_one(self, tmp_path: Path) -> None:
         path = tmp_path / "note.md"
@@ -65,7 +63,7 @@ class TestWriteAtomic:
         in_the_way.mkdir()
         with pytest.raises(StoreIOError, match=r"cannot write .*note\.md"):
             write_atomic(in_the_way, b"new")
-        assert os.listdir(tmp_path) == ["note.md"]
+        assert [found.name for found in tmp_path.iterdir()] == ["note.md"]
 
     def test_a_file_where_a_folder_should_be_is_named(self, tmp_path: Path) -> None:
         (tmp_path / "memory").write_bytes(b"")

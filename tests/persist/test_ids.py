@@ -85,7 +85,22 @@ def test_an_id_stands_for_its_slug(typed: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     "typed",
-    ["", "  ", ".", "..", "../other/x", "/etc/passwd", "a/b", "a\\b", "a\0b", "a\nb", "???", "项目", "a" * 201, "é" * 101],
+    [
+        "",
+        "  ",
+        ".",
+        "..",
+        "../other/x",
+        "/etc/passwd",
+        "a/b",
+        "a\\b",
+        "a\0b",
+        "a\nb",
+        "???",
+        "项目",
+        "a" * 201,
+        "é" * 101,
+    ],
 )
 def test_what_cannot_name_a_session_is_refused(typed: str) -> None:
     with pytest.raises(RefusedError):

@@ -1,0 +1,126 @@
+r"""The forms in which rows are printed: table, TSV, CSV, Markdown and JSONL; pure, rows in, lines out.
+
+Standard library and ``cli`` only. A null is empty everywhere but in JSONL. What tells that rows or cells were cut is
+not here: it is told on stderr, or in the flags of ``--json``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from cli.output import json_text, safe, safe_line
+from cli.tables import Column, table
+from index.results import Rows
+
+JSON: Final = "json"
+TABLE: Final = "table"
+TSV: Final = "tsv"
+UNLIMITED_CELLS: Final = 1_000_000
+"""A width at which nothing is cut: where no person looks, a table is whole."""
+_SHRINKS_TO: Final = 8
+_QUOTED: Final = re.compile(r'[",\r\n]|\A\s|\s\Z')
+
+
+def table_lines(rows: Rows, cells: int | None) -> Iterator[str]:
+    """Give a table at most ``cells`` wide where that is possible; ``None`` cuts nothing. Numbers stand right."""
+    columns = [
+        Column(safe_line(name), right=_is_numeric(rows, at), shrinks_to=None if _is_numeric(rows, at) else _SHRINKS_TO)
+        for at, name in enumerate(rows.columns)
+    ]
+    yield from table(columns, rows.rows, UNLIMITED_CELLS if cells is None else cells)
+
+
+def tsv_lines(rows: Rows) -> Iterator[str]:
+    r"""Give a header and one line a row; tab, newline, CR, backslash and control characters are ``\t``, ``\x1b`` …"""
+    yield "\t".join(map(_tsv_cell, rows.columns))
+    for row in rows.rows:
+        yield "\t".join(map(_tsv_cell, row))
+
+
+def csv_lines(rows: Rows, *, for_terminal: bool) -> Iterator[str]:
+    """Give RFC 4180 records, newline-ended; an empty text is ``""``, a null nothing at all.
+
+    A cell may hold newlines. Texts are exact, but on a terminal control characters are made visible.
+    """
+    make_safe: Callable[[str], str] = safe if for_terminal else str
+    yield ",".join(make_safe(_csv_cell(name)) for name in rows.columns)
+    for row in rows.rows:
+        yield ",".join(make_safe(_csv_cell(value)) for value in row)
+
+
+def markdown_lines(rows: Rows) -> Iterator[str]:
+    """Give a pipe table; a newline in a cell is ``<br>``, what Markdown or HTML would read is escaped."""
+    yield _markdown_row(rows.columns)
+    yield "|" + "|".join(" ---: " if _is_numeric(rows, at) else " --- " for at in range(len(rows.columns))) + "|"
+    for row in rows.rows:
+        yield _markdown_row(row)
+
+
+def jsonl_lines(rows: Rows) -> Iterator[str]:
+    """Give one JSON object a row; of equal column names the later ones get ``_2``, ``_3`` …, so that none is lost."""
+    names = distinct(rows.columns)
+    for row in rows.rows:
+        yield json_text(dict(zip(names, row, strict=True)))
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return the names made distinct by numbers at their ends; a name that occurs once is kept."""
+    taken = set(names)
+    used: set[str] = set()
+    result = []
+    for name in names:
+        free, number = name, 1
+        while free in used:
+            number += 1
+            numbered = f"{name}_{number}"
+            free = numbered if numbered not in taken else free
+        used.add(free)
+        result.append(free)
+    return result
+
+
+FORMATS: Final = (JSON, "jsonl", TSV, "csv", TABLE, "markdown")
+
+
+def lines_of(rows: Rows, form: str, *, cells: int | None, for_terminal: bool) -> Iterator[str]:
+    """Give the lines of ``rows`` in one of ``FORMATS`` but ``json``, which is one value of ``cli.shapes``."""
+    if form == "jsonl":
+        return jsonl_lines(rows)
+    if form == TSV:
+        return tsv_lines(rows)
+    if form == "csv":
+        return csv_lines(rows, for_terminal=for_terminal)
+    if form == "markdown":
+        return markdown_lines(rows)
+    return table_lines(rows, cells)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _is_numeric(rows: Rows, at: int) -> bool:
+    values = [row[at] for row in rows.rows if row[at] is not None]
+    return bool(values) and all(isinstance(value, int | float) for value in values)
+
+
+def _tsv_cell(value: object) -> str:
+    return safe_line(_text(value).replace("\\", "\\\\"))
+
+
+def _csv_cell(value: object) -> str:
+    text = _text(value)
+    if value == "" or _QUOTED.search(text):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _markdown_row(values: Sequence[object]) -> str:
+    return "|" + "|".join(f" {_markdown_cell(value)} " for value in values) + "|"
+
+
+def _markdown_cell(value: object) -> str:
+    text = _text(value).replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\").replace("|", "\\|")
+    return "<br>".join(safe_line(line) for line in text.replace("\r\n", "\n").split("\n"))

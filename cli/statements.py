@@ -1,0 +1,170 @@
+"""What ``asx query`` and ``asx report`` share: options, the end of a run that cannot be stopped, and printing rows.
+
+A statement inside one long function call of SQLite answers to nothing. So the two ways out end the process from
+another thread: the watchdog at the time limit, and Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Annotated, Final, TypeAlias
+
+import typer
+
+from cli import choices, exits, formats, output
+from index.errors import QueryTimeoutError
+from index.results import Rows
+
+MAX_TIMEOUT_S: Final = 86400.0
+_INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})\Z", re.ASCII)
+_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,17}\Z", re.ASCII)
+_PARAMETER: Final = re.compile(r"[:@$]?(\w+)\Z")
+
+Parameters: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="Bind :NAME; a value that is a number is one."),
+]
+RowLimit: TypeAlias = Annotated[
+    int, typer.Option("--limit", metavar="N", min=0, help="At most N rows; the answer says if there are more.")
+]
+MaxCell: TypeAlias = Annotated[
+    int, typer.Option("--max-cell", metavar="N", min=0, help="Texts are cut to N characters.")
+]
+Timeout: TypeAlias = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", min=0.01, max=MAX_TIMEOUT_S, help="Stop after that long.")
+]
+Format: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORM",
+        help="json, jsonl, tsv, csv, table or markdown; without it a table on a terminal, else tsv.",
+    ),
+]
+Timezone: TypeAlias = Annotated[
+    str | None, typer.Option("--timezone", metavar="ZONE", help="What 'localtime' means in SQL, like Europe/Berlin.")
+]
+
+
+def read_parameters(values: Sequence[str] | None) -> dict[str, str | int | float]:
+    """Return ``NAME=VALUE`` texts as values to bind: whole and decimal numbers as such, all else as text.
+
+    ``007``, ``1e5`` and whole numbers over 18 digits stay text. Raises ``typer.BadParameter``.
+    """
+    found: dict[str, str | int | float] = {}
+    for value in values or ():
+        name, equals, text = choices.typed_text(value).partition("=")
+        match = _PARAMETER.match(name)
+        if not equals or match is None:
+            raise typer.BadParameter(f"{value!r} is not NAME=VALUE", param_hint="-p")
+        if match[1] in found:
+            raise typer.BadParameter(f"{match[1]} is given twice", param_hint="-p")
+        found[match[1]] = int(text) if _INTEGER.match(text) else float(text) if _NUMBER.match(text) else text
+    return found
+
+
+def chosen_format(form: str | None, *, json: bool) -> str:
+    """Return the form to print: ``--json`` is ``--format json``; by default for the eye on a terminal, else TSV."""
+    if form is not None:
+        choices.names([form], formats.FORMATS, "--format")
+        if json and form != formats.JSON:
+            raise typer.BadParameter(f"{form} and --json exclude each other", param_hint="--format")
+        return form
+    if json:
+        return formats.JSON
+    return formats.TABLE if output.is_terminal(sys.stdout) else formats.TSV
+
+
+def use_timezone(zone: str | None) -> None:
+    """Make ``zone`` this process's time zone, for SQLite's ``'localtime'``. Raises ``typer.BadParameter``."""
+    if zone is None:
+        return
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise typer.BadParameter(f"{zone!r} is not a time zone like Europe/Berlin", param_hint="--timezone") from None
+    os.environ["TZ"] = zone
+    time.tzset()
+
+
+def print_rows(rows: Rows, form: str, limit: int, max_cell: int) -> None:
+    """Write rows in any form but JSON to stdout, and what was cut to stderr."""
+    on_terminal = output.is_terminal(sys.stdout)
+    cells = output.columns() if on_terminal else None
+    for text in formats.lines_of(rows, form, cells=cells, for_terminal=on_terminal):
+        output.line(text)
+    output.flush()
+    if not rows.rows and not rows.truncated_rows:
+        output.talk("no rows")
+    if rows.truncated_rows:
+        output.talk(f"there are more than {limit} rows; give --limit for more")
+    if rows.truncated_cells:
+        output.talk(f"texts were cut to {max_cell} characters; give --max-cell for more")
+
+
+def end_at_limit(timeout_s: float, *, as_json: bool) -> Callable[[], None]:
+    """Return what the watchdog calls: tells the time limit as any failure is told, and ends the process."""
+
+    def end() -> None:
+        _end(exits.failure_of(QueryTimeoutError(timeout_s)), as_json=as_json)
+
+    return end
+
+
+@contextmanager
+def ending_on_interrupt(*, as_json: bool) -> Iterator[None]:
+    """Let Ctrl-C end the process at once in this block, with exit code 130.
+
+    Python's own handler runs only when the main thread is back from SQLite. The signal's number also goes into a
+    pipe, in C, at once; a thread that waits there ends the process.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    waiting = threading.Thread(target=_wait_for_interrupt, args=(reader, as_json), name="interrupt", daemon=True)
+    handler = signal.signal(signal.SIGINT, _leave_to_the_thread)
+    other = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    waiting.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(other)
+        signal.signal(signal.SIGINT, handler)
+        os.close(writer)
+        waiting.join()
+        os.close(reader)
+
+
+def _leave_to_the_thread(_number: int, _frame: FrameType | None) -> None: ...
+
+
+def _wait_for_interrupt(reader: int, as_json: bool) -> None:
+    while numbers := os.read(reader, 64):
+        if signal.SIGINT in numbers:
+            _end(exits.Failure(exits.INTERRUPTED, "interrupted", "interrupted"), as_json=as_json)
+
+
+def _end(failure: exits.Failure, *, as_json: bool) -> None:
+    """Tell a failure and end the process without waiting for any other thread. Nothing is lost: nothing was written."""
+    try:
+        if as_json:
+            output.emit_json({"error": {"kind": failure.kind, "message": failure.message, "hint": failure.hint}})
+        else:
+            output.talk(f"asx: {failure.message}")
+        output.flush()
+    except OSError:
+        pass
+    finally:
+        os._exit(failure.code)

@@ -1,0 +1,76 @@
+"""The public schema as a contract: views, full-text tables, and examples that are tested to run.
+
+Pure; reads no database, so that ``asx schema`` works before the first ingest.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from index.report_statements import REPORTS
+from index.results import Report, SchemaDescription
+from index.view_columns import FULL_TEXT, VIEWS
+from migrations import GENERATION
+
+_MORE_EXAMPLES: Final = (
+    Report(
+        "prompts-holding-a-text",
+        "Prompts that hold a text of at least 3 characters, newest first; the key is folded: lower case, no accents.",
+        """SELECT p.ts, p.agent, p.project, p.text
+FROM prompt_keys
+JOIN prompts p ON p.prompt_id = prompt_keys.rowid
+WHERE prompt_keys MATCH 'dep AND epl AND plo AND loy' AND instr(prompt_keys.key, 'deploy') > 0
+ORDER BY p.sort_ts DESC""",
+    ),
+    Report(
+        "answers-like",
+        "Answers that fit a pattern, found by the trigrams in it.",
+        """SELECT a.ts, a.agent, a.session_id, a.text
+FROM prose_keys
+JOIN answers a ON a.event_id = prose_keys.rowid
+WHERE prose_keys.key GLOB '*foreign key*constraint*'
+ORDER BY a.sort_ts DESC""",
+    ),
+    Report(
+        "sessions-of-a-week",
+        "Sessions that were active in the last 7 days, the latest first.",
+        """SELECT agent, session_id, project, title, turns, updated_at
+FROM sessions
+WHERE updated_at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-7 days')
+ORDER BY updated_at DESC, agent, session_id""",
+    ),
+    Report(
+        "prompts-typed-twice",
+        "Prompts that were typed more than once, the most frequent first.",
+        """SELECT count(*) AS times, min(ts) AS first_at, max(ts) AS last_at, text
+FROM prompts
+GROUP BY text
+HAVING count(*) > 1
+ORDER BY times DESC, last_at DESC, text""",
+    ),
+    Report(
+        "tokens-by-model",
+        "Calls and tokens of each model and month.",
+        """SELECT strftime('%Y-%m', ts) AS month, model_name, count(*) AS calls, sum(input_tokens) AS input_tokens,
+  sum(output_tokens) AS output_tokens, sum(cache_read_tokens) AS cache_read_tokens
+FROM llm_calls
+GROUP BY month, model_name
+ORDER BY month DESC, calls DESC, model_name""",
+    ),
+    Report(
+        "files-not-whole",
+        "Files of which some lines are damaged or the file cannot be read now.",
+        """SELECT agent, path, status, lines_seen, lines_damaged, bytes_pending, error
+FROM sources
+WHERE lines_damaged > 0 OR status <> 'indexed'
+ORDER BY lines_damaged DESC, path""",
+    ),
+)
+
+EXAMPLES: Final = (*REPORTS, *_MORE_EXAMPLES)
+"""Each runs as printed on any index of this generation, an empty one too."""
+
+
+def describe() -> SchemaDescription:
+    """Return every public view and full-text table with its columns, and the examples."""
+    return SchemaDescription(GENERATION, (*VIEWS, *FULL_TEXT), EXAMPLES)

@@ -1,0 +1,45 @@
+"""Tells whether the index is behind the disk, and when a run last looked.
+
+Reads ``stat`` only, no file's content; writes nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from index.discovery import look
+from index.ingest import lock_path, read_known
+from index.plan import make_plan
+from index.settings import Settings
+from persist.times import from_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """``stale``: an ingest would do something. ``age_s``: since a run last looked at the disk; null if unknown."""
+
+    stale: bool
+    age_s: float | None
+    last_ingest_at: str | None
+
+
+def freshness(settings: Settings, connection: sqlite3.Connection) -> Freshness:
+    """Compare the disk with what the index knows. Cost: one ``stat`` for each source and one query."""
+    seen = look(settings)
+    agents = frozenset(agent.name for agent in settings.agents)
+    plan = make_plan(seen.found, read_known(connection), visited_agents=agents, excluded=seen.excluded)
+    looked_ns = _looked_ns(settings.index_path)
+    age_s = None if looked_ns is None else round(max(0.0, time.time() - looked_ns / 1e9), 3)
+    return Freshness(not plan.is_empty, age_s, None if looked_ns is None else from_ns(looked_ns))
+
+
+def _looked_ns(index_path: Path) -> int | None:
+    for path in (lock_path(index_path), index_path):
+        try:
+            return path.stat().st_mtime_ns
+        except OSError:
+            continue
+    return None

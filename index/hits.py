@@ -1,0 +1,119 @@
+"""Turns a text that matched into a hit: where it stands, in which session, how often it was typed.
+
+Plain ``sqlite3`` on a reading connection. A text that is a copy, or a history entry that a transcript also has, is no
+hit: ``describe`` returns null for it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from index.candidates import Candidate
+from index.fields import BLOCK, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT, SEARCHED
+from index.match.spans import Span
+from index.results import Hit, Place
+
+FIELD_NAMES: Final[Mapping[int, str]] = {field: name for name, fields in SEARCHED.items() for field in fields}
+
+
+class Described(NamedTuple):
+    """A hit and the key by which hits of equal time are ordered: agent, session, source, event."""
+
+    hit: Hit
+    order: tuple[str, str, str, str, int]
+
+
+_EVENT: Final = """SELECT a.name, n.session_id, n.parent_session_id, coalesce(n.title, n.first_prompt), n.project,
+  n.cwd, e.event_index, e.turn_index, coalesce(e.ts, e.sort_ts, s.file_time),
+  CASE WHEN e.ts IS NOT NULL THEN 'record' WHEN e.ts_source = 2 THEN 'previous' WHEN e.ts_source = 3 THEN 'session'
+    ELSE 'file' END,
+  CASE e.kind WHEN 1 THEN 'user' WHEN 2 THEN 'agent' ELSE 'control' END, t.name, NULL, s.path, e.line_number,
+  e.offset_bytes
+FROM event_rows e
+JOIN source_rows s ON s.id = e.source_id
+JOIN agents a ON a.id = s.agent_id
+JOIN event_types t ON t.code = e.type_code
+LEFT JOIN session_rows n ON n.id = s.session_row
+WHERE e.id = ? AND e.hidden = 0"""
+_HISTORY: Final = """SELECT a.name, h.session_id, NULL, coalesce(n.title, n.first_prompt),
+  coalesce(h.project, n.project), n.cwd, NULL, NULL, coalesce(h.ts, s.file_time), CASE WHEN h.ts IS NOT NULL THEN 'record' ELSE 'file' END,
+  'user', NULL, NULL, s.path, h.line_number, h.offset_bytes
+FROM history_rows h
+JOIN source_rows s ON s.id = h.source_id
+JOIN agents a ON a.id = s.agent_id
+LEFT JOIN session_rows n ON n.agent_id = s.agent_id AND n.session_id = h.session_id
+WHERE h.id = ? AND h.in_transcript = 0"""
+_BLOCK: Final = """SELECT a.name, b.source_session, NULL, NULL, b.project, NULL, NULL, NULL,
+  coalesce(b.updated_at, b.created_at, s.file_time),
+  CASE WHEN coalesce(b.updated_at, b.created_at) IS NULL THEN 'file' ELSE 'record' END,
+  'memory', NULL, b.name, s.path, NULL, NULL
+FROM block_rows b
+JOIN source_rows s ON s.id = b.source_id
+JOIN agents a ON a.id = s.agent_id
+WHERE b.id = ?"""
+_FACT: Final = """SELECT a.name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, s.file_time, 'file', 'memory', NULL,
+  'ASTER.md:' || f.line_number, s.path, f.line_number, f.offset_bytes
+FROM memory_fact_rows f
+JOIN source_rows s ON s.id = f.source_id
+JOIN agents a ON a.id = s.agent_id
+WHERE f.id = ?"""
+_COPIES: Final = """SELECT count(*) FROM prose p
+LEFT JOIN event_rows e ON e.id = p.id
+LEFT JOIN history_rows h ON h.id = p.id
+WHERE p.field IN (1, 2) AND p.text_hash = (SELECT text_hash FROM prose WHERE id = ?) AND p.text = ?
+  AND coalesce(e.hidden, h.in_transcript) = 0"""
+
+
+def describe(connection: sqlite3.Connection, candidate: Candidate, spans: list[Span]) -> Described | None:
+    """Return the hit for a text that matched, null when its canonical self is another row.
+
+    ``count`` is 1 here; ``count_equal`` tells it for prompts.
+    """
+    row = connection.execute(_statement(candidate.field), (candidate.id,)).fetchone()
+    if row is None:
+        return None
+    hit = _hit(row, candidate, spans)
+    order = (hit.ts or "", hit.agent, hit.session_id or "", hit.place.path, hit.event_index or 0)
+    return Described(hit, order)
+
+
+def count_equal(connection: sqlite3.Connection, candidate: Candidate) -> int:
+    """Return how many canonical prompts have exactly this text, this one included."""
+    if candidate.field not in IN_PROMPT_KEYS:
+        return 1
+    return int(connection.execute(_COPIES, (candidate.id, candidate.text)).fetchone()[0])
+
+
+def _statement(field: int) -> str:
+    if field == HISTORY_PROMPT:
+        return _HISTORY
+    if field == BLOCK:
+        return _BLOCK
+    return _FACT if field == MEMORY_FACT else _EVENT
+
+
+def _hit(row: tuple[Any, ...], candidate: Candidate, spans: list[Span]) -> Hit:
+    (agent, session_id, parent, title, project, cwd, event_index, turn_index, ts, ts_source, kind, event_type, name,
+     path, line_number, offset_bytes) = row  # fmt: skip
+    return Hit(
+        agent=agent,
+        session_id=session_id,
+        parent_session_id=parent,
+        session_title=title,
+        project=project,
+        cwd=cwd,
+        event_index=event_index,
+        turn_index=turn_index,
+        ts=ts,
+        ts_source=ts_source,
+        kind=kind,
+        event_type=event_type,
+        field=FIELD_NAMES[candidate.field],
+        name=name,
+        text=candidate.text,
+        spans=tuple(spans),
+        count=1,
+        place=Place(path, line_number, offset_bytes),
+    )

@@ -1,0 +1,168 @@
+"""Search: finds every text of the chosen fields that holds the query, newest first, and never answers a silent zero.
+
+Reads only, with plain ``sqlite3``; must never import SQLAlchemy, pydantic or anything of the command line. A text is a
+hit when the verifier says so (DESIGN 9): results equal a brute-force scan over all texts.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from index.candidates import SORT_ALL_BELOW, Candidate, candidate_ids, count_texts, newest_first
+from index.fields import IN_PROMPT_KEYS, SEARCHED
+from index.freshness import Freshness, freshness
+from index.hits import Described, count_equal, describe
+from index.match.query import Query, read_query
+from index.match.spans import Verifier
+from index.opening import open_reader
+from index.results import Hit, SearchResult
+from index.settings import Settings
+
+DEFAULT_LIMIT: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What is asked for. ``searched`` names fields of ``index.fields.SEARCHED``; ``limit`` null lists every hit."""
+
+    query: str
+    searched: tuple[str, ...] = ("prompts",)
+    limit: int | None = DEFAULT_LIMIT
+
+
+def search(settings: Settings, request: SearchRequest) -> SearchResult:
+    """Return the newest hits of a query. Equal prompts fold into one hit with a count.
+
+    Raises ``EmptyQueryError`` for a query of blanks, and the errors of ``open_reader``. ``total`` is exact when every
+    candidate was looked at (few of them, or no limit), else the number of texts whose key holds the query's.
+    """
+    query = read_query(request.query)
+    connection = open_reader(settings.index_path)
+    try:
+        fields = _fields(request.searched)
+        ids = candidate_ids(connection, query, fields)
+        look_at_all = request.limit is None or len(ids) <= SORT_ALL_BELOW
+        hits, seen = _collect(connection, query, ids, fields, None if look_at_all else request.limit)
+        elsewhere = {} if hits else _elsewhere(connection, query, request.searched)
+        texts = 0 if hits else count_texts(connection, fields)
+        state = freshness(settings, connection)
+    finally:
+        connection.close()
+    return _result(
+        request, query, hits, seen if look_at_all else max(seen, len(ids)), look_at_all, elsewhere, texts, state
+    )
+
+
+def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str, list[Hit], bool]:
+    """Search the newest 100 prompts, whatever they came from: Aether's prompt search (``spec/aether.md`` 3).
+
+    Returns the trimmed query, at most ``limit`` hits (clamped to 1…50) and whether there were more. A blank query gives
+    none. Raises the errors of ``open_reader``.
+    """
+    trimmed = query_text.strip()
+    limit = min(max(limit, 1), 50)
+    if not trimmed:
+        return trimmed, [], False
+    query = read_query(trimmed)
+    verifier = query.verifier()
+    connection = open_reader(settings.index_path)
+    try:
+        found: list[Hit] = []
+        for candidate, described in _newest_hundred(connection):
+            spans = verifier.spans(candidate.text)
+            if spans:
+                found.append(replace(described.hit, spans=tuple(spans)))
+            if len(found) > limit:
+                break
+    finally:
+        connection.close()
+    return trimmed, found[:limit], len(found) > limit
+
+
+def _newest_hundred(connection: sqlite3.Connection) -> Iterator[tuple[Candidate, Described]]:
+    fields = SEARCHED["prompts"]
+    ids = frozenset(row[0] for row in connection.execute("SELECT rowid FROM prompt_keys"))
+    count = 0
+    for group in newest_first(connection, ids, fields):
+        pairs = [(candidate, describe(connection, candidate, [])) for candidate in group]
+        known = [(candidate, described) for candidate, described in pairs if described is not None]
+        for candidate, described in sorted(known, key=lambda pair: pair[1].order, reverse=True):
+            yield candidate, described
+            count += 1
+            if count == 100:
+                return
+
+
+def _fields(searched: Sequence[str]) -> tuple[int, ...]:
+    return tuple(field for name in searched for field in SEARCHED[name])
+
+
+def _collect(
+    connection: sqlite3.Connection, query: Query, ids: list[int], fields: Sequence[int], stop_after: int | None
+) -> tuple[list[Hit], int]:
+    """Return hits newest first, and how many there are; stops once ``stop_after`` are found (null: looks at all)."""
+    verifier = query.verifier()
+    prompts_seen: set[str] = set()
+    hits: list[Hit] = []
+    for group in newest_first(connection, frozenset(ids), fields):
+        for candidate, described in _verified(connection, verifier, group):
+            if candidate.field in IN_PROMPT_KEYS:
+                if candidate.text in prompts_seen:
+                    continue
+                prompts_seen.add(candidate.text)
+                hits.append(replace(described.hit, count=count_equal(connection, candidate)))
+            else:
+                hits.append(described.hit)
+        if stop_after is not None and len(hits) > stop_after:
+            break
+    return hits, len(hits)
+
+
+def _verified(
+    connection: sqlite3.Connection, verifier: Verifier, group: list[Candidate]
+) -> list[tuple[Candidate, Described]]:
+    found: list[tuple[Candidate, Described]] = []
+    for candidate in group:
+        spans = verifier.spans(candidate.text)
+        described = describe(connection, candidate, spans) if spans else None
+        if described is not None:
+            found.append((candidate, described))
+    found.sort(key=lambda pair: pair[1].order, reverse=True)
+    return found
+
+
+def _elsewhere(connection: sqlite3.Connection, query: Query, searched: Sequence[str]) -> dict[str, int]:
+    """Count, where nothing was found, the hits of each field that was not searched."""
+    others = {name: fields for name, fields in SEARCHED.items() if name not in searched}
+    counts: dict[str, int] = {}
+    for name, fields in others.items():
+        ids = candidate_ids(connection, query, fields)
+        stop_after = None if len(ids) <= SORT_ALL_BELOW else SORT_ALL_BELOW
+        _, count = _collect(connection, query, ids, fields, stop_after)
+        if count:
+            counts[name] = count
+    return counts
+
+
+def _result(
+    request: SearchRequest, query: Query, hits: list[Hit], total: int, exact: bool, elsewhere: dict[str, int],
+    texts: int, state: Freshness,
+) -> SearchResult:  # fmt: skip
+    listed = hits if request.limit is None else hits[: request.limit]
+    return SearchResult(
+        query=query.text,
+        exact_case=query.exact,
+        searched=request.searched,
+        filters={},
+        total=total,
+        total_is_exact=exact,
+        hits=tuple(listed),
+        elsewhere=elsewhere,
+        texts=texts,
+        borrowed_times=sum(hit.ts_source != "record" for hit in listed),
+        stale=state.stale,
+        age_s=state.age_s,
+    )
