@@ -38,7 +38,8 @@ JOIN event_types t ON t.code = e.type_code
 LEFT JOIN session_rows n ON n.id = s.session_row
 WHERE e.id = ? AND e.hidden = 0"""
 _HISTORY: Final = """SELECT a.name, h.session_id, NULL, coalesce(n.title, n.first_prompt),
-  coalesce(h.project, n.project), n.cwd, NULL, NULL, coalesce(h.ts, s.file_time), CASE WHEN h.ts IS NOT NULL THEN 'record' ELSE 'file' END,
+  coalesce(h.project, n.project), n.cwd, NULL, NULL, coalesce(h.ts, s.file_time),
+  CASE WHEN h.ts IS NOT NULL THEN 'record' ELSE 'file' END,
   'user', NULL, NULL, s.path, h.line_number, h.offset_bytes
 FROM history_rows h
 JOIN source_rows s ON s.id = h.source_id

@@ -65,16 +65,17 @@ class _Unit(NamedTuple):
     line: Line
     entries: list[PromptEntry]
     damage: str | None
+    terminated: bool
 
 
 def read(path: Path) -> History:
     """Return the newest ``KEPT`` entries and every unreadable line; a missing file has none.
 
-    Raises ``StoreIOError`` where the file cannot be read.
+    An unfinished last line is not damage: it may be in the middle of being written, as no lock is taken. Raises ``StoreIOError`` where the file cannot be read.
     """
     units = _units(path)
     entries = [entry for unit in units for entry in unit.entries]
-    damaged = [DamagedEntry(unit.line, unit.damage) for unit in units if unit.damage is not None]
+    damaged = [DamagedEntry(unit.line, unit.damage) for unit in units if unit.damage and unit.terminated]
     return History(entries[-KEPT:], damaged)
 
 
@@ -142,7 +143,7 @@ def _units(path: Path) -> list[_Unit]:
                     damage = "the line is over the limit"
                 elif decoded.damage is not None:
                     damage = decoded.damage
-                units.append(_Unit(raw.data, Line(raw.number, raw.offset_bytes), entries, damage))
+                units.append(_Unit(raw.data, Line(raw.number, raw.offset_bytes), entries, damage, raw.terminated))
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -23,7 +23,7 @@ _CALL_TYPES: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 _ATTACHED_TYPES: Final = ("image", "document")
 _CANCELLED_DENIALS: Final = ("interrupted", "cancelled")
 _WORD_KEYS: Final = ("text", "title", "url", "tool_name", "error_code")
-"""Where a block of a tool's result keeps words, images have none of them."""
+"""Where a block of a tool's result keeps words; pictures have none of these keys."""
 
 
 class Speaker(NamedTuple):
@@ -116,8 +116,9 @@ def assistant_blocks(
         event = _assistant_event(block, calls, is_failure)
         if event is None:
             continue
-        if event.event_type == "tool_call" and event.tool_call_id and event.tool_name:
-            opened[event.tool_call_id] = event.tool_name
+        if event.event_type == "tool_call":
+            if event.tool_call_id and event.tool_name:
+                opened[event.tool_call_id] = event.tool_name
         elif event.tool_call_id is not None:
             closed.append(event.tool_call_id)
             if event.tool_call_id in opened:

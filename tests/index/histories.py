@@ -341,5 +341,3 @@ STEPS: Final[Mapping[str, Callable[[World, Random], None]]] = {
     )
 }  # fmt: skip
 """Every step by name."""
-
-

@@ -19,7 +19,8 @@ AETHER_EXAMPLES = {
     "used tools": "SELECT tool_name, COUNT(*) AS calls FROM tool_calls GROUP BY tool_name ORDER BY calls DESC",
     "error rate": "SELECT c.tool_name, (SELECT COUNT(*) FROM tool_errors e WHERE e.tool_name = c.tool_name) * 1.0 "
     "/ COUNT(*) FROM tool_calls c GROUP BY c.tool_name",
-    "full context": "SELECT session_id, MAX(usage_ratio) FROM context_usage WHERE usage_ratio > 0.8 GROUP BY session_id",
+    "full context": "SELECT session_id, MAX(usage_ratio) FROM context_usage WHERE usage_ratio > 0.8 "
+    "GROUP BY session_id",
     "usage": "SELECT session_id, MAX(total_estimated_cost_usd), MAX(unpriced_calls), MAX(total_input_tokens), "
     "MAX(total_output_tokens), MAX(total_cache_read_tokens), MAX(total_cache_creation_tokens), "
     "MAX(total_reasoning_tokens) FROM session_usage GROUP BY session_id",

@@ -110,6 +110,7 @@ def test_a_file_that_is_damaged_again_and_again_stays_small(path: Path) -> None:
 def test_a_torn_tail_costs_only_itself(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(entry("first").line() + b"\n" + entry("torn").line()[:-9])
+    assert history.read(path) == ([entry("first")], [])
     history.append(path, entry("next"))
     assert prompts(path) == ["first", "next"]
     assert len(history.read(path).damaged) == 1

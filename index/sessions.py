@@ -1,0 +1,173 @@
+"""Sessions as listed and shown: rows from the index, texts from the sources.
+
+Reads only. Without an index the store answers by bounded reads (``index.unindexed``). The index finds, the file speaks:
+what ``show_session`` gives is read from the transcripts at that moment.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from index.errors import NoIndexError
+from index.opening import open_reader
+from index.results import EventRow, SessionRow
+from index.settings import Settings
+from persist.errors import AmbiguousError, NotFoundError, StoreIOError
+from persist.fingerprint import stat_of
+from persist.reading import Numbered, ReadLine, SourceReader
+from persist.sources import TRANSCRIPT, Source
+
+MIN_PREFIX_CHARACTERS: Final = 4
+_COLUMNS: Final = """n.session_id, a.name, n.project, n.cwd, coalesce(n.title, n.first_prompt), n.created_at,
+  n.updated_at, n.model, n.turns, n.events, n.parent_session_id, n.imported_from, n.id"""
+_LIST: Final = f"""SELECT {_COLUMNS} FROM session_rows n JOIN agents a ON a.id = n.agent_id
+WHERE (:project IS NULL OR n.project = :project) AND (:agent IS NULL OR a.name = :agent)
+ORDER BY n.updated_at DESC, n.session_id DESC, a.name LIMIT :limit"""
+_COUNT: Final = """SELECT count(*) FROM session_rows n JOIN agents a ON a.id = n.agent_id
+WHERE (:project IS NULL OR n.project = :project) AND (:agent IS NULL OR a.name = :agent)"""
+_FILES: Final = """SELECT path, size_bytes FROM source_rows WHERE session_row = ?
+ORDER BY head_time IS NULL, head_time, path"""
+_EXACT: Final = f"""SELECT {_COLUMNS} FROM session_rows n JOIN agents a ON a.id = n.agent_id
+WHERE n.session_id = :id AND (:agent IS NULL OR a.name = :agent) ORDER BY a.name"""
+_PREFIX: Final = f"""SELECT {_COLUMNS} FROM session_rows n JOIN agents a ON a.id = n.agent_id
+WHERE substr(n.session_id, 1, length(:id)) = :id AND (:agent IS NULL OR a.name = :agent)
+ORDER BY n.session_id, a.name LIMIT 20"""
+_SOURCES: Final = """SELECT a.name, s.kind, s.path, s.root, s.id FROM source_rows s JOIN agents a ON a.id = s.agent_id
+WHERE s.session_row = ? ORDER BY s.head_time IS NULL, s.head_time, s.path"""
+_HIDDEN: Final = "SELECT event_index FROM event_rows WHERE source_id = ? AND hidden <> 0"
+
+
+def list_sessions(
+    settings: Settings, project: str | None = None, agent: str | None = None, limit: int | None = None
+) -> tuple[int, list[SessionRow]]:
+    """Return how many sessions there are and the newest of them by last activity (then by id, descending).
+
+    ``project`` is compared with the recorded path, whole. Raises the errors of ``open_reader`` but for a missing index:
+    then the files answer.
+    """
+    try:
+        connection = open_reader(settings.index_path)
+    except NoIndexError:
+        from index.unindexed import list_from_files
+
+        return list_from_files(settings, project, agent, limit)
+    try:
+        values = {"project": project, "agent": agent, "limit": -1 if limit is None else limit}
+        total = connection.execute(_COUNT, values).fetchone()[0]
+        return total, [_session(connection, row) for row in connection.execute(_LIST, values).fetchall()]
+    finally:
+        connection.close()
+
+
+def show_session(settings: Settings, text: str) -> tuple[SessionRow, Iterator[EventRow]]:
+    """Return a session and its events, whole, source after source; the events are read as they are taken.
+
+    ``text`` is an id, a prefix of at least four characters that fits one session, or ``agent:id``. Raises
+    ``NotFoundError``, ``AmbiguousError``, and while events are taken ``StoreIOError`` for a transcript that cannot be
+    read.
+    """
+    try:
+        connection = open_reader(settings.index_path)
+    except NoIndexError:
+        from index.unindexed import show_from_files
+
+        return show_from_files(settings, text)
+    try:
+        row_id, session = find_session(connection, text)
+        sources = connection.execute(_SOURCES, (row_id,)).fetchall()
+        hidden = {source[4]: frozenset(r[0] for r in connection.execute(_HIDDEN, (source[4],))) for source in sources}
+    finally:
+        connection.close()
+    return session, _events(settings, sources, hidden)
+
+
+def find_session(connection: sqlite3.Connection, text: str) -> tuple[int, SessionRow]:
+    """Return the row and the session that ``text`` names. Raises ``NotFoundError`` and ``AmbiguousError``."""
+    agent, id_ = split_id(connection, text)
+    values = {"id": id_, "agent": agent}
+    rows = connection.execute(_EXACT, values).fetchall()
+    if not rows and len(id_) >= MIN_PREFIX_CHARACTERS:
+        rows = connection.execute(_PREFIX, values).fetchall()
+    if not rows:
+        short = len(id_) < MIN_PREFIX_CHARACTERS
+        hint = "a prefix needs at least 4 characters" if short else "asx sessions list --all shows the ids"
+        raise NotFoundError("session", text, hint)
+    if len(rows) > 1:
+        raise AmbiguousError("session", text, tuple(f"{row[1]}:{row[0]}" for row in rows))
+    return rows[0][12], _session(connection, rows[0])
+
+
+def split_id(connection: sqlite3.Connection, text: str) -> tuple[str | None, str]:
+    """Return (agent, id) of ``agent:id``, and (null, the text) where no agent of the index is named."""
+    agent, colon, rest = text.partition(":")
+    if colon and connection.execute("SELECT 1 FROM agents WHERE name = ?", (agent,)).fetchone():
+        return agent, rest
+    return None, text
+
+
+def event_row(numbered: Numbered, line: ReadLine, source_path: str, canonical: bool) -> EventRow:
+    """Return one event as shown."""
+    event = numbered.event
+    return EventRow(
+        event_index=numbered.event_index,
+        line_number=line.number,
+        offset_bytes=line.offset_bytes,
+        turn_index=numbered.turn_index,
+        ts=event.ts,
+        kind=event.kind,
+        event_type=event.event_type,
+        outcome=event.outcome,
+        text=event.text,
+        text_len=len(event.text or ""),
+        tool_call_id=event.tool_call_id,
+        tool_name=event.tool_name,
+        tool_arguments=event.tool_arguments,
+        model_name=event.model_name,
+        message_id=event.message_id,
+        canonical=canonical,
+        source_path=source_path,
+    )
+
+
+def read_events(
+    settings: Settings, agent: str, kind: str, path: str, root: str, hidden: frozenset[int]
+) -> Iterator[EventRow]:
+    """Yield the events of one transcript, read whole. Raises ``StoreIOError`` where it cannot be read."""
+    try:
+        with Path(path).open("rb", buffering=0) as file:
+            source = Source(agent, kind, path, root, stat_of(Path(path).stat()))
+            for line in SourceReader(settings.agent(agent), source, file):
+                for numbered in line.events:
+                    yield event_row(numbered, line, path, numbered.event_index not in hidden)
+    except OSError as error:
+        raise StoreIOError(path, "read", error.strerror or type(error).__name__) from error
+
+
+def _events(
+    settings: Settings, sources: list[tuple[str, str, str, str, int]], hidden: dict[int, frozenset[int]]
+) -> Iterator[EventRow]:
+    for agent, kind, path, root, source_id in sources:
+        if kind == TRANSCRIPT:
+            yield from read_events(settings, agent, kind, path, root, hidden[source_id])
+
+
+def _session(connection: sqlite3.Connection, row: tuple[object, ...]) -> SessionRow:
+    files = connection.execute(_FILES, (row[12],)).fetchall()
+    (session_id, agent, project, cwd, title, created_at, updated_at, model, turns, events, parent, imported_from,
+     _) = row  # fmt: skip
+    return SessionRow(
+        str(session_id), str(agent), _text(project), _text(cwd), _text(title), _text(created_at), _text(updated_at),
+        _text(model), _number(turns), _number(events), _text(parent), tuple(path for path, _ in files),
+        sum(size for _, size in files), _text(imported_from),
+    )  # fmt: skip
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,79 @@
+"""What the index holds, whether it can answer, and whether it is behind the disk.
+
+Reads only; a missing or unusable index is an answer, not an error.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from index.errors import AsterIndexError, NoIndexError
+from index.freshness import freshness
+from index.opening import is_current, open_reader
+from index.results import AgentStatus, Status
+from index.settings import Settings
+
+_AGENTS: Final = """SELECT a.name, count(*), (SELECT count(*) FROM session_rows n WHERE n.agent_id = a.id),
+  sum(s.events), sum(s.lines_damaged), min(CASE WHEN s.kind = 'transcript' THEN coalesce(s.head_time, s.file_time) END)
+FROM source_rows s JOIN agents a ON a.id = s.agent_id GROUP BY a.id ORDER BY a.name"""
+_HELD: Final = """SELECT a.name, s.path, s.error FROM source_rows s JOIN agents a ON a.id = s.agent_id
+WHERE s.status IN ('held', 'failed') ORDER BY a.name, s.path"""
+_LINES: Final = """SELECT coalesce(sum(lines_seen), 0), coalesce(sum(lines_indexed), 0),
+  coalesce(sum(lines_skipped), 0), coalesce(sum(lines_damaged), 0),
+  coalesce(sum(bytes_pending), 0), coalesce(sum(bad_times), 0)
+FROM source_rows"""
+
+
+def status(settings: Settings) -> Status:
+    """Return the state of the index. Raises only ``IndexNewerError``; ``why`` tells what makes it unusable."""
+    path = settings.index_path
+    size_bytes = path.stat().st_size if path.is_file() else 0
+    try:
+        connection = open_reader(path)
+    except NoIndexError as error:
+        return _without_index(settings, False, str(error), 0)
+    except AsterIndexError as error:
+        return _without_index(settings, True, str(error), size_bytes)
+    try:
+        return _with_index(settings, connection, size_bytes)
+    finally:
+        connection.close()
+
+
+def _without_index(settings: Settings, exists: bool, why: str, size_bytes: int) -> Status:
+    return Status(settings.index_path, exists, False, why, None, size_bytes, True, None, {}, 0, 0, 0, {})
+
+
+def _with_index(settings: Settings, connection: sqlite3.Connection, size_bytes: int) -> Status:
+    held: dict[str, list[tuple[str, str]]] = {}
+    for agent, path, why in connection.execute(_HELD):
+        held.setdefault(agent, []).append((path, why or ""))
+    agents: dict[str, AgentStatus] = {}
+    for name, sources, sessions, events, damaged, oldest in connection.execute(_AGENTS):
+        kept = settings.configuration.keep
+        agents[name] = AgentStatus(sources, sessions, events, damaged, kept, oldest, tuple(held.get(name, ())))
+    blocks, archived = connection.execute(
+        "SELECT count(*), coalesce(sum(archived), 0) FROM memory_blocks WHERE agent = 'aster'"
+    ).fetchone()
+    seen, indexed, skipped, damaged_lines, pending, bad_times = connection.execute(_LINES).fetchone()
+    state = freshness(settings, connection)
+    current = is_current(connection, settings.projection)
+    return Status(
+        path=settings.index_path,
+        exists=True,
+        usable=True,
+        why=None if current else "made by other rules; the next ingest makes it anew",
+        generation=connection.execute("PRAGMA user_version").fetchone()[0],
+        size_bytes=size_bytes,
+        stale=state.stale or not current,
+        last_ingest_at=state.last_ingest_at,
+        agents=agents,
+        blocks=blocks - archived,
+        archived_blocks=archived,
+        prompt_history=connection.execute("SELECT count(*) FROM history_rows").fetchone()[0],
+        lines={
+            "seen": seen, "indexed": indexed, "skipped": skipped, "damaged": damaged_lines, "bytes_pending": pending,
+            "bad_times": bad_times,
+        },
+    )  # fmt: skip

@@ -1,0 +1,132 @@
+"""Lists and shows sessions where there is no index yet, by bounded reads of the transcripts.
+
+Reads at most ``WINDOW_BYTES`` of each file to list it, so turns and events of longer ones are lower bounds. Uses the
+same rules as settling (``index.settle_sessions.tell``), so that an index later says the same.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from index.discovery import look
+from index.results import EventRow, SessionRow
+from index.settings import Settings
+from index.settle_sessions import ToldFact, ToldSource, tell
+from persist.errors import AmbiguousError, NotFoundError
+from persist.events import Fact
+from persist.projects import ProjectResolver
+from persist.reading import SourceReader
+from persist.sources import TRANSCRIPT, Source
+from persist.times import from_ns
+
+WINDOW_BYTES: Final = 256 * 1024
+
+
+class _Glance(NamedTuple):
+    """What the beginning of one transcript tells."""
+
+    session_id: str
+    told: ToldSource
+    turns: int
+    source: Source
+
+
+def list_from_files(
+    settings: Settings, project: str | None, agent: str | None, limit: int | None
+) -> tuple[int, list[SessionRow]]:
+    """Return sessions as ``index.sessions.list_sessions`` does. Cost: ``WINDOW_BYTES`` of each transcript."""
+    resolver = ProjectResolver()
+    groups: dict[tuple[str, str], list[_Glance]] = {}
+    for glance in _glances(settings, agent):
+        groups.setdefault((glance.source.agent, glance.session_id), []).append(glance)
+    rows = [_row(glances, resolver) for glances in groups.values()]
+    chosen = [row for row in rows if project is None or row.project == project]
+    chosen.sort(key=lambda row: (row.updated_at or "", row.session_id), reverse=True)
+    return len(chosen), chosen if limit is None else chosen[:limit]
+
+
+def show_from_files(settings: Settings, text: str) -> tuple[SessionRow, Iterator[EventRow]]:
+    """Return a session and its events as ``index.sessions.show_session`` does; no event is known to be a copy.
+
+    Raises ``NotFoundError`` and ``AmbiguousError``.
+    """
+    from index.sessions import MIN_PREFIX_CHARACTERS
+
+    agent, colon, rest = text.partition(":")
+    named = agent if colon and any(known.name == agent for known in settings.agents) else None
+    id_ = rest if named else text
+    _, rows = list_from_files(settings, None, named, None)
+    found = [row for row in rows if row.session_id == id_]
+    if not found and len(id_) >= MIN_PREFIX_CHARACTERS:
+        found = [row for row in rows if row.session_id.startswith(id_)]
+    if not found:
+        raise NotFoundError("session", text, "asx sessions list --all shows the ids")
+    if len(found) > 1:
+        raise AmbiguousError("session", text, tuple(f"{row.agent}:{row.session_id}" for row in found))
+    return found[0], _events(settings, found[0])
+
+
+def _events(settings: Settings, session: SessionRow) -> Iterator[EventRow]:
+    from index.sessions import read_events
+
+    for path in session.paths:
+        yield from read_events(settings, session.agent, TRANSCRIPT, path, "", frozenset())
+
+
+def _glances(settings: Settings, agent: str | None) -> Iterator[_Glance]:
+    for found in look(settings).found:
+        for source in found.sources:
+            if source.kind == TRANSCRIPT and agent in (None, source.agent):
+                glance = _glance(settings, source)
+                if glance is not None:
+                    yield glance
+
+
+def _glance(settings: Settings, source: Source) -> _Glance | None:
+    try:
+        with Path(source.path).open("rb") as file:
+            window = file.read(WINDOW_BYTES)
+    except OSError:
+        return None
+    reader = SourceReader(settings.agent(source.agent), source, io.BytesIO(window))
+    facts: list[Fact] = []
+    turns = 0
+    first_prompt: str | None = None
+    for line in reader:
+        facts.extend(line.facts)
+        for numbered in line.events:
+            if numbered.event.is_prompt:
+                turns += 1
+                first_prompt = first_prompt or (numbered.event.text or "").strip() or None
+    final = reader.final
+    if not final.recognised or not (final.session_id or final.has_talk):
+        return None
+    told = ToldSource(
+        final.head_time(), final.latest_ts, from_ns(source.stat.mtime_ns) or "", final.event_index,
+        [ToldFact(fact.name, fact.value, fact.rank, fact.target_record_id is None) for fact in facts], first_prompt,
+    )  # fmt: skip
+    return _Glance(final.session_id or Path(source.path).stem, told, turns, source)
+
+
+def _row(glances: list[_Glance], resolver: ProjectResolver) -> SessionRow:
+    glances.sort(key=lambda glance: (glance.told.head_time is None, glance.told.head_time or "", glance.source.path))
+    values = tell([glance.told for glance in glances], resolver.project_of)
+    return SessionRow(
+        session_id=glances[0].session_id,
+        agent=glances[0].source.agent,
+        project=values.project,
+        cwd=values.cwd,
+        title=values.title or values.first_prompt,
+        created_at=values.created_at,
+        updated_at=values.updated_at,
+        model=values.model,
+        turns=sum(glance.turns for glance in glances),
+        events=values.events,
+        parent_id=values.parent_session_id,
+        paths=tuple(glance.source.path for glance in glances),
+        size_bytes=sum(glance.source.stat.size_bytes for glance in glances),
+        imported_from=values.imported_from,
+    )

@@ -1,0 +1,81 @@
+"""Statements that would fill the memory or never end, each met in other programs or tried here.
+
+Run as a program it runs one of them as ``asx query`` does, and prints how it ended and the peak memory in MB.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from pathlib import Path
+from typing import Final
+
+from index.errors import AsterIndexError
+from index.query import run_query
+
+_COUNTING: Final = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
+_LONG: Final = (
+    "(WITH RECURSIVE r(s) AS (SELECT 'xxxxxxxxxxxxxxxx' UNION ALL SELECT s || s FROM r WHERE length(s) < 4000000) "
+    "SELECT s FROM r ORDER BY length(s) DESC LIMIT 1)"
+)
+_TYPES: Final = ", ".join(f"event_types e{at}" for at in range(8))
+_ARRAYS: Final = ", ".join(f"json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]') j{at}" for at in range(8))
+
+BOMBS: Final = {
+    "endless recursion": _COUNTING + "SELECT count(*) FROM r",
+    "endless recursion in a subquery": f"SELECT * FROM ({_COUNTING} SELECT n FROM r WHERE n < 0)",
+    "endless recursion, sorted": _COUNTING + "SELECT n FROM r ORDER BY n DESC",
+    "cross join without rows": f"SELECT 1 FROM {_TYPES} WHERE e0.code + e7.code < 0",
+    "cross join, sorted": f"SELECT e0.name FROM {_TYPES} ORDER BY e0.name || e7.name",
+    "cross join, distinct": f"SELECT count(DISTINCT e0.name || e1.name || e2.name || e3.name || e4.name) FROM {_TYPES}",
+    "cross join, concatenated": f"SELECT group_concat(e0.name || e7.name) FROM {_TYPES}",
+    "json arrays multiplied": f"SELECT count(*) FROM {_ARRAYS}",
+    "json array without end": f"SELECT json_group_array(n) FROM ({_COUNTING} SELECT n FROM r)",
+    "a text doubled": "WITH RECURSIVE r(s) AS (SELECT 'xxxx' UNION ALL SELECT s || s FROM r) SELECT max(s) FROM r",
+    "long rows without end": "WITH RECURSIVE r(s) AS (SELECT 'xxxx' UNION ALL SELECT substr(s || s, 1, 2000000) "
+    "FROM r) SELECT s, s, s, s FROM r",
+    "long blobs without end": "WITH RECURSIVE r(s) AS (SELECT 'xxxx' UNION ALL SELECT substr(s || s, 1, 2000000) "
+    "FROM r) SELECT CAST(s AS BLOB), CAST(s AS BLOB) FROM r",
+    "long texts kept for a sort": "WITH RECURSIVE r(s, n) AS (SELECT 'xxxx', 0 UNION ALL SELECT "
+    "substr(s || s, 1, 2000000), n + 1 FROM r) SELECT s FROM r ORDER BY n DESC",
+    "one row of many long blobs": f"SELECT {', '.join(['b'] * 199)} FROM (SELECT CAST(s AS BLOB) AS b FROM {_LONG})",
+    "one row of some long blobs": f"SELECT {', '.join(['b'] * 20)} FROM (SELECT CAST(s AS BLOB) AS b FROM {_LONG})",
+    "one long instr": f"SELECT instr(s, substr(s, 1, 2000000) || 'y') FROM {_LONG}",
+    "one long replace": f"SELECT length(replace(s, substr(s, 1, 2000000) || 'y', '')) FROM {_LONG}",
+    "a growing replace": f"SELECT length(replace(s, 'x', 'xyxyxyxy')) FROM {_LONG}",
+    "one long trim": f"SELECT length(trim(s, substr(s, 1, 2000000) || 'y')) FROM {_LONG}",
+    "one long LIKE": f"SELECT s LIKE '{'%x_' * 160}y' FROM {_LONG}",
+    "one very long LIKE pattern": f"SELECT s LIKE '%' || substr(s, 1, 40000) || 'y' FROM {_LONG}",
+    "hex of a long text": f"SELECT hex(s) FROM {_LONG}",
+    "a window over everything": "SELECT sum(n) OVER (ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED "
+    f"FOLLOWING) FROM ({_COUNTING} SELECT n FROM r)",
+    "a union of 400": " UNION ".join(["SELECT 1"] * 400),
+    "900 brackets": "SELECT " + "(" * 900 + "1" + ")" * 900,
+    "a long full-text question": f"SELECT count(*) FROM prompt_keys WHERE key MATCH '{' OR '.join(['abc'] * 3000)}'",
+    "printf with a width": "SELECT printf('%.*c', 2147483647, 'x')",
+    "zeros": "SELECT hex(zeroblob(400000000))",
+    "random bytes": "SELECT length(randomblob(900000000))",
+}
+
+
+def main(index: Path, name: str, timeout_s: float) -> None:
+    def end() -> None:
+        tell("ended by the watchdog")
+        os._exit(7)
+
+    try:
+        run_query(index, BOMBS[name], timeout_s=timeout_s, on_overrun=end)
+    except AsterIndexError as error:
+        tell(type(error).__name__)
+    else:
+        tell("answered")
+
+
+def tell(how: str) -> None:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"{how}|{peak // (1024 * 1024 if sys.platform == 'darwin' else 1024)}", flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]))
