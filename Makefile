@@ -49,7 +49,7 @@ format: $(VENV)/.installed-dev ## rewrite the code in the house's format
 	$(RUN)/ruff format .
 
 docs: $(VENV)/.installed-dev ## write anew what the program itself tells: commands.md, the examples' outputs
-	$(RUN)/python docs/refresh.py
+	$(RUN)/python -m docs.refresh
 
 bench: $(VENV)/.installed-dev ## measure against the floor, as ratios (BENCH_MB=500 for the full size)
 	$(RUN)/python -m bench.run --mb $(BENCH_MB)

@@ -24,7 +24,10 @@ def typed_text(text: str) -> str:
     """Return an argument as the person typed it: UTF-8 even where the locale made bytes of it."""
     if text.isascii():
         return text
-    return os.fsencode(text).decode("utf-8", "replace")
+    try:
+        return os.fsencode(text).decode("utf-8", "replace")
+    except UnicodeEncodeError:  # not from a command line: those are bytes
+        return text
 
 
 def joined(words: Iterable[str]) -> str:

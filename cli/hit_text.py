@@ -103,20 +103,8 @@ def print_nothing_found(result: SearchResult) -> None:
     elsewhere = {name: number for name, number in result.elsewhere.items() if number}
     if elsewhere:
         told = ", ".join(f"{number:,} in {name}" for name, number in elsewhere.items())
-        output.talk(f"it stands elsewhere: {told}; asx search --in {','.join(elsewhere)} …")
-    _tell_age(result)
-
-
-def print_notes(result: SearchResult) -> None:
-    """Say on stderr what the answer leaves out, and what its order rests on."""
-    left = result.total - len(result.hits)
-    if result.hits and left > 0:
-        exact = "" if result.total_is_exact else "at most "
-        output.talk(f"{exact}{left:,} more; --limit or --all shows them")
-    if result.borrowed_times:
-        output.talk(
-            f"{count(result.borrowed_times, 'hit')} without a time of their own, placed by their session or file"
-        )
+        hits = count(result.borrowed_times, "hit")
+        output.talk(f"{hits} without a recorded time, placed by the time of session or file")
     _tell_age(result)
 
 

@@ -23,7 +23,7 @@ show "asx ingest"
 show "asx search midnight"
 show "asx search --in all 'silent buoy'"
 show "asx show --block deploy-window"
-show "asx report tools"
+show "asx report tools --limit 5"
 cat <<'TEXT'
 
 The same on your own files, which are only ever read:

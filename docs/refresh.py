@@ -116,10 +116,10 @@ def commands_page() -> str:
 
 def with_skips(page: str) -> str:
     """Return ``docs/agents.md`` with the lists of record types that the agent modules leave out."""
-    from persist.agents import aether, aster, claude_code
+    from persist.agents import AGENTS
 
     lines = []
-    for agent in (aster.AGENT, aether.AGENT, claude_code.AGENT):
+    for agent in AGENTS.values():
         lines += [f"### {agent.title}", "", "| counted as | why it is left out |", "| --- | --- |"]
         lines += [f"| `{name}` | {reason} |" for name, reason in sorted(agent.skips.items())]
         lines += [""]

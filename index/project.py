@@ -82,7 +82,7 @@ class Projector:
             row = (self.next_id, source_id, line.number, line.offset_bytes, prompt.session_id, prompt.project,
                    prompt.ts, prompt.display)  # fmt: skip
             rows.prompts.append(row)
-            self._add_prose(HISTORY_PROMPT, prompt.ts, prompt.text)
+            self._add_prose(HISTORY_PROMPT, prompt.ts, prompt.text, hash_of(prompt.text))
             self.next_id += 1
         for entry in line.journal:
             rows.journal.append((source_id, line.number, *entry))
@@ -97,76 +97,83 @@ class Projector:
                note.created_at, note.updated_at, json.dumps(note.aliases, ensure_ascii=False), len(head) + 1,
                int(note.archived), note.superseded_by, int(note.pinned))  # fmt: skip
         self.rows.blocks.append(row)
-        self._add_prose(BLOCK, note.updated_at or note.created_at, head + note.body)
+        text = head + note.body
+        self._add_prose(BLOCK, note.updated_at or note.created_at, text, hash_of(text))
         self.next_id += 1
 
     def add_note_fact(self, source_id: int, fact: NoteFact) -> None:
         """Project one bullet of ASTER.md."""
         self.rows.memory_facts.append((self.next_id, source_id, fact.line_number, fact.offset_bytes))
-        self._add_prose(MEMORY_FACT, None, fact.text)
+        self._add_prose(MEMORY_FACT, None, fact.text, hash_of(fact.text))
         self.next_id += 1
 
     def _add_event(self, source_id: int, agent: str, session_key: str, line: ReadLine, numbered: Numbered) -> None:
         event, event_index, turn_index, sort_ts, ts_source = numbered
-        text, arguments = event.text, event.tool_arguments
-        field_code = FIELD_OF_TYPE.get(event.event_type)
+        (kind, event_type, text, ts, outcome, is_prompt, tool_call_id, tool_name, arguments, model_name, message_id,
+         record_id, part, may_grow, measures) = event  # fmt: skip
         head: str | None = None
         arguments_head: str | None = None
-        limits = self._limits
-        if text is not None and field_code is None:
-            failed = event.event_type in _FAILED_TYPES
-            head = cut_bytes(text, limits.failed_head_bytes if failed else limits.tool_head_bytes)
+        field_code: int | None = None
+        told: int | str | None = None
+        if text is not None:
+            field_code = FIELD_OF_TYPE.get(event_type)
+            if field_code is None:
+                limits = self._limits
+                head = told = cut_bytes(
+                    text, limits.failed_head_bytes if event_type in _FAILED_TYPES else limits.tool_head_bytes
+                )
+            else:
+                told = hash_of(text)
         if arguments is not None:
-            arguments_head = cut_bytes(arguments, limits.tool_head_bytes)
+            arguments_head = cut_bytes(arguments, self._limits.tool_head_bytes)
+        text_len = 0 if text is None else len(text)
+        identity = identity_of(event, agent, session_key, (told, text_len, arguments_head))
         row = (
             self.next_id, source_id, line.number, line.offset_bytes, event_index, turn_index,
-            event.ts, None if event.ts is not None else sort_ts, TS_SOURCE_CODES[ts_source],
-            KIND_CODES[event.kind], TYPE_CODES[event.event_type], event.outcome, event.is_prompt,
-            0 if text is None else len(text), head, event.tool_call_id, event.tool_name, arguments_head,
-            None if arguments is None else len(arguments), event.model_name, event.message_id, event.record_id,
-            event.part, event.may_grow, identity_of(event, agent, session_key),
+            ts, None if ts is not None else sort_ts, TS_SOURCE_CODES[ts_source], KIND_CODES[kind],
+            TYPE_CODES[event_type], outcome, is_prompt, text_len, head, tool_call_id, tool_name, arguments_head,
+            None if arguments is None else len(arguments), model_name, message_id, record_id, part, may_grow, identity,
         )  # fmt: skip
-        if text is not None and field_code is not None:
-            self._add_prose(field_code, sort_ts, text)
+        if text is not None and field_code is not None and isinstance(told, int):
+            self._add_prose(field_code, sort_ts, text, told)
         self.rows.events.append(row)
-        if event.measures is not None:
-            self.rows.measures.append((self.next_id, *event.measures))
+        if measures is not None:
+            self.rows.measures.append((self.next_id, *measures))
         self.rows.size_characters += 200
         self.next_id += 1
 
-    def _add_prose(self, field_code: int, sort_ts: str | None, text: str) -> None:
+    def _add_prose(self, field_code: int, sort_ts: str | None, text: str, text_hash: int) -> None:
         if len(text) * 4 > MAX_PROSE_BYTES:
             text = cut_bytes(text, MAX_PROSE_BYTES)
         rows = self.rows
-        rows.prose.append((self.next_id, field_code, sort_ts, text_hash(text), text))
+        rows.prose.append((self.next_id, field_code, sort_ts, text_hash, text))
         keys = rows.prompt_keys if field_code in IN_PROMPT_KEYS else rows.prose_keys
         keys.append((self.next_id, search_key(text)))
         rows.size_characters += 3 * len(text)
 
 
-def identity_of(event: Event, agent: str, session_key: str) -> int:
+def identity_of(event: Event, agent: str, session_key: str, projected: tuple[int | str | None, int, str | None]) -> int:
     """Return the 64-bit identity of an event: equal identity means copies (DESIGN 6).
 
-    It covers the agent, the record's own id and part, and all that was projected. A record without an id counts
-    by its time, and one without a time only within its session: equal texts of two sessions are not copies.
+    It covers the agent, the record's own id and part, and what was projected: prose by its hash, a tool's text by its
+    head and length. A record without an id counts by its time, and one without a time only within its session: equal
+    texts of two sessions are not copies.
     """
     if event.record_id is not None:
-        anchor = f"r\x1f{event.record_id}\x1f{event.part}"
+        anchor = f"r{event.record_id}"
     elif event.ts is not None:
-        anchor = f"t\x1f{event.part}"
+        anchor = "t"
     else:
-        anchor = f"s\x1f{session_key}\x1f{event.part}"
-    told = (
-        agent, anchor, event.ts or "", event.event_type, event.outcome or "", event.tool_call_id or "",
-        event.tool_name or "", event.model_name or "", event.message_id or "", event.tool_arguments or "",
-        event.text or "",
-    )  # fmt: skip
-    return _hash("\x1e".join(told))
+        anchor = f"s{session_key}"
+    told = (agent, anchor, event.part, event.ts, event.event_type, event.outcome, event.tool_call_id, event.tool_name,
+            event.model_name, event.message_id, projected)  # fmt: skip
+    return hash_of(repr(told))
 
 
-def text_hash(text: str) -> int:
-    """Return the 64-bit hash by which equal texts are found; equality is always checked on the text itself."""
-    return _hash(text)
+def hash_of(text: str) -> int:
+    """Return a 64-bit hash, the same on every machine; where it finds equal texts, the texts themselves decide."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
 
 def cut_bytes(text: str, limit_bytes: int) -> str:
@@ -177,8 +184,3 @@ def cut_bytes(text: str, limit_bytes: int) -> str:
     if head.isascii():
         return head
     return head.encode("utf-8")[:limit_bytes].decode("utf-8", "ignore")
-
-
-def _hash(text: str) -> int:
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)

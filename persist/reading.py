@@ -10,7 +10,7 @@ object is used at once and read again next time; otherwise its bytes are pending
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, Final, Literal, NamedTuple
 
@@ -46,11 +46,11 @@ class ReadLine(NamedTuple):
     offset_bytes: int
     length_bytes: int
     outcome: Outcome
-    events: list[Numbered]
-    usage: list[Usage]
-    facts: list[Fact]
-    prompts: list[HistoryPrompt]
-    journal: list[JournalEntry]
+    events: Sequence[Numbered]
+    usage: Sequence[Usage]
+    facts: Sequence[Fact]
+    prompts: Sequence[HistoryPrompt]
+    journal: Sequence[JournalEntry]
     error: str | None = None
     error_excerpt: str | None = None
 
@@ -198,59 +198,73 @@ class SourceReader:
 
     def _read(self, raw: RawLine, decoded: Decoded) -> ReadLine | None:
         at = self.final
-        line = ReadLine(raw.number, raw.offset_bytes, raw.length_bytes, "indexed", [], [], [], [], [])
         error = decoded.damage
-        skipped: str | None = None
         position = Line(raw.number, raw.offset_bytes)
+        told: list[Parsed] = []
         for record in decoded.records:
             try:
-                parsed = self._parser.feed(record, position)
+                told.append(self._parser.feed(record, position))
             except ShapeError as shape:
                 error = error or str(shape)
-                continue
-            skipped = parsed.skipped or skipped
-            self._number(parsed, line)
+        parsed = told[0] if len(told) == 1 else _joined(told)
+        events = self._number(parsed) if parsed.events else []
         at.offset_bytes = raw.offset_bytes + raw.length_bytes + raw.terminated
         at.line_number = raw.number + 1
-        at.session_id = at.session_id or self._parser.session_id
         at.names_parent = self._parser.names_parent
         at.recognised = self._parser.recognised
-        something = line.events or line.usage or line.facts or line.prompts or line.journal
-        outcome: Outcome = "damaged" if error else "indexed" if something else "skipped"
-        at.counts.add(outcome, skipped)
-        if outcome == "skipped":
-            return None
-        if error:
-            return line._replace(outcome=outcome, error=error, error_excerpt=excerpt(raw.data))
-        return line
-
-    def _number(self, parsed: Parsed, line: ReadLine) -> None:
-        at = self.final
-        at.counts.bad_times += parsed.bad_times
+        if at.session_id is None:
+            at.session_id = self._parser.session_id
         for fact in parsed.facts:
             if fact.name == "created_at" and at.created_at is None:
                 at.created_at = fact.value
-            line.facts.append(fact)
+        something = events or parsed.facts or parsed.prompts or parsed.journal
+        outcome: Outcome = "damaged" if error else "indexed" if something else "skipped"
+        at.counts.add(outcome, parsed.skipped)
+        at.counts.bad_times += parsed.bad_times
+        if outcome == "skipped":
+            return None
+        return ReadLine(
+            raw.number, raw.offset_bytes, raw.length_bytes, outcome, events, parsed.usage, parsed.facts,
+            parsed.prompts, parsed.journal, error, excerpt(raw.data) if error else None,
+        )  # fmt: skip
+
+    def _number(self, parsed: Parsed) -> list[Numbered]:
+        at = self.final
+        numbered: list[Numbered] = []
         for event in parsed.events:
             if event.is_prompt:
                 at.turn_index = 0 if at.turn_index is None else at.turn_index + 1
-            ts_source: TsSource | None = "record"
             sort_ts = event.ts
+            ts_source: TsSource | None = "record"
             if sort_ts is not None:
                 at.last_ts = sort_ts
-                at.first_ts = at.first_ts or sort_ts
-                at.latest_ts = max(at.latest_ts or sort_ts, sort_ts)
+                if at.first_ts is None:
+                    at.first_ts = at.latest_ts = sort_ts
+                elif at.latest_ts is None or sort_ts > at.latest_ts:
+                    at.latest_ts = sort_ts
             elif at.last_ts is not None:
                 sort_ts, ts_source = at.last_ts, "previous"
             else:
                 sort_ts = at.created_at
                 ts_source = "session" if sort_ts else None
-            at.has_talk = at.has_talk or event.kind != CONTROL
-            line.events.append(Numbered(event, at.event_index, at.turn_index, sort_ts, ts_source))
+            if event.kind != CONTROL:
+                at.has_talk = True
+            numbered.append(Numbered(event, at.event_index, at.turn_index, sort_ts, ts_source))
             at.event_index += 1
-        line.usage.extend(parsed.usage)
-        line.prompts.extend(parsed.prompts)
-        line.journal.extend(parsed.journal)
+        return numbered
+
+
+def _joined(told: list[Parsed]) -> Parsed:
+    """Return what several values of one line told together; of skipped types the last is named."""
+    return Parsed(
+        [event for parsed in told for event in parsed.events],
+        [usage for parsed in told for usage in parsed.usage],
+        [fact for parsed in told for fact in parsed.facts],
+        [prompt for parsed in told for prompt in parsed.prompts],
+        [entry for parsed in told for entry in parsed.journal],
+        next((parsed.skipped for parsed in reversed(told) if parsed.skipped), None),
+        sum(parsed.bad_times for parsed in told),
+    )
 
 
 def _decoded(raw: RawLine) -> Decoded:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Final
 
 EARLIEST_YEAR: Final = 2000
 """Agents did not exist before; older times are broken clocks or wrong units."""
 LATEST_YEAR: Final = 2100
 
-_PLAIN = re.compile(r"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)\Z", re.ASCII)
+_PLAIN = re.compile(r"(20\d\d-\d\d-\d\d)(T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)\Z", re.ASCII)
 _ANY = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?\s?(Z|z|[+-]\d\d:?\d\d|UTC)?\Z",
     re.ASCII,
@@ -29,10 +30,10 @@ def from_text(value: str) -> str | None:
     """Read an RFC 3339 time (any offset, ``T`` or a space, 0 to 12 fraction digits; none is UTC)."""
     plain = _PLAIN.match(value)
     if plain is not None:
-        whole, fraction = plain.groups()
-        if _is_calendar(whole):
-            return f"{whole}.{(fraction or '')[:3]:0<3}Z"
-        return None
+        day, clock, fraction = plain.groups()
+        if not _is_calendar(day):
+            return None
+        return f"{day}{clock}.{fraction[:3]:0<3}Z" if fraction else f"{day}{clock}.000Z"
     match = _ANY.match(value.strip())
     if match is None:
         return None
@@ -86,12 +87,12 @@ def _offset(zone: str) -> timezone | None:
     return timezone(delta if zone[0] == "+" else -delta)
 
 
-def _is_calendar(whole: str) -> bool:
+@lru_cache(maxsize=4096)
+def _is_calendar(day: str) -> bool:
     try:
-        datetime.fromisoformat(whole)
+        return EARLIEST_YEAR <= datetime.fromisoformat(day).year < LATEST_YEAR
     except ValueError:
         return False
-    return EARLIEST_YEAR <= int(whole[:4]) < LATEST_YEAR
 
 
 def _format(moment: datetime) -> str | None:

@@ -47,7 +47,8 @@ def test_golden_files_are_of_commands_that_exist() -> None:
 @pytest.mark.parametrize("words", ALL_WORDS, ids=_name)
 def test_help_fits_eighty_columns(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     main([*words, "--help"])
-    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 80] == []
+    wrapped = capsys.readouterr().out.partition("\nExamples:\n")[0]
+    assert [line for line in wrapped.splitlines() if len(line) > 80] == []
 
 
 @pytest.mark.parametrize("words", COMMAND_WORDS, ids=_name)

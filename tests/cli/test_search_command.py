@@ -170,8 +170,8 @@ def test_on_a_terminal_a_missing_index_is_made_first(store: Path, asx: Asx, isol
 
 
 def test_a_reading_command_changes_not_one_byte(index: Path, asx: Asx) -> None:
-    def state() -> dict[str, tuple[int, int]]:
-        return {file.name: (file.stat().st_size, file.stat().st_mtime_ns) for file in index.parent.iterdir()}
+    def state() -> dict[str, bytes]:
+        return {file.name: file.read_bytes() for file in index.parent.iterdir()}
 
     before = state()
     asx("search", "plainword", "--no-refresh")

@@ -16,6 +16,7 @@ from tests.conftest import REPOSITORY, Asx
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 EVIL = "---\nname: evil \x1b[5mname\ndescription: desc \x1b[7m inverse \u202e\n---\n\nbody \x1b[31m plainword\rx\n"
+EVIL_ENTRY = json.dumps({"ts": "2026-03-01T00:00:00Z", "op": "recall", "name": "e\x1b[1m"})
 
 
 def _memory(home: Path) -> Path:
@@ -130,25 +131,21 @@ PLAIN_COMMANDS = [["memory", "list"], ["memory", "show", "evil"], ["recall", "--
 def test_a_pipe_gets_no_control_characters(words: list[str], isolated: Path, asx: Asx) -> None:
     folder = _memory(isolated)
     (folder / "evil.md").write_text(EVIL, encoding="utf-8")
-    (folder / "journal.jsonl").write_text(
-        json.dumps({"ts": "2026-03-01T00:00:00Z", "op": "recall", "name": "e\x1b[1m"})
-    )
+    (folder / "journal.jsonl").write_text(EVIL_ENTRY)
     shown = asx(*words)
     assert shown.code == 0
     assert not FORBIDDEN.search(shown.stdout + shown.stderr)
     assert "\\x1b[" in shown.stdout
     told = asx(*words, "--json")
     assert not FORBIDDEN.search(told.stdout)
-    assert "\x1b[" in str(told.json().values()) or "\\x1b[" in repr(told.json())
+    assert "\\u001b[" in told.stdout
 
 
 @pytest.mark.parametrize("words", PLAIN_COMMANDS, ids=" ".join)
 def test_a_terminal_gets_no_control_characters_but_our_own(words: list[str], isolated: Path) -> None:
     folder = _memory(isolated)
     (folder / "evil.md").write_text(EVIL, encoding="utf-8")
-    (folder / "journal.jsonl").write_text(
-        json.dumps({"ts": "2026-03-01T00:00:00Z", "op": "recall", "name": "e\x1b[1m"})
-    )
+    (folder / "journal.jsonl").write_text(EVIL_ENTRY)
     shown = _on_a_terminal(words)
     assert "\\x1b[" in shown
     assert not FORBIDDEN.search(re.sub("\x1b\\[(?:0|1|2|33|1;31)m", "", shown.replace("\r\n", "\n")))

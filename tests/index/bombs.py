@@ -1,13 +1,15 @@
 """Statements that would fill the memory or never end, each met in other programs or tried here.
 
-Run as a program it runs one of them as ``asx query`` does, and prints how it ended and the peak memory in MB.
+Run as a program it runs one of them as ``asx query`` does, and prints how it ended.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import sys
+import time
 from pathlib import Path
 from typing import Final
 
@@ -60,6 +62,14 @@ BOMBS: Final = {
 
 
 def main(index: Path, name: str, timeout_s: float) -> None:
+    """Run one statement and print a JSON object: how it ended, the seconds it took, the peak memory in MB."""
+    began = time.monotonic()
+
+    def tell(how: str) -> None:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        unit = 1024 * 1024 if sys.platform == "darwin" else 1024
+        print(json.dumps({"how": how, "took_s": time.monotonic() - began, "peak_mb": peak // unit}), flush=True)
+
     def end() -> None:
         tell("ended by the watchdog")
         os._exit(7)
@@ -70,11 +80,6 @@ def main(index: Path, name: str, timeout_s: float) -> None:
         tell(type(error).__name__)
     else:
         tell("answered")
-
-
-def tell(how: str) -> None:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"{how}|{peak // (1024 * 1024 if sys.platform == 'darwin' else 1024)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -47,9 +47,15 @@ def sample_index(folder: Path, data: Path) -> Path:
 
 
 def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Return every file below ``folder`` with its bytes and modification time."""
+    """Return every file below ``folder`` with its bytes and modification time.
+
+    The first reader of a WAL database writes the ``-shm`` anew with what it held before: its time tells nothing.
+    """
     return {
-        str(file.relative_to(folder)): (file.read_bytes(), file.stat().st_mtime_ns)
+        str(file.relative_to(folder)): (
+            file.read_bytes(),
+            0 if file.name.endswith("-shm") else file.stat().st_mtime_ns,
+        )
         for file in sorted(folder.rglob("*"))
         if file.is_file()
     }
