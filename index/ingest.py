@@ -22,8 +22,9 @@ from index.apply import Applier
 from index.discovery import Look, look
 from index.errors import IndexBusyError, IndexUnusableError
 from index.load import Loader, Progress, Silent, StoredEdges
+from index.notices import deletion_notice
 from index.opening import Finding, is_current, open_reader, open_writer, read_header
-from index.plan import HELD, IGNORED, Action, Known, Plan, Step, make_plan
+from index.plan import BROKEN, FAILED, HELD, IGNORED, Action, Known, Plan, Step, make_plan
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
 from index.settle import settle_touched
@@ -161,6 +162,7 @@ def _ingest_locked(settings: Settings, prune: bool, check: bool, progress: Progr
             prune=prune,
             read_all=check,
         )
+        _drop_still_unreadable(report, plan)
         _report_plan(settings, report, plan, known)
         moved = moved_projects(reader, resolver.project_of)
         if not plan.is_empty or moved:
@@ -247,12 +249,41 @@ def _report_plan(
         counts = report.agents[row.agent].sources
         if row.status == IGNORED:
             counts.ignored += 1
+        elif row.status == BROKEN:
+            counts.failed += 1
         else:
             counts.unchanged += 1
     for row in (*plan.gone, *plan.excluded):
         report.agents.setdefault(row.agent, AgentReport()).sources.removed += 1
     _report_held(report, plan)
     _note_deletion(settings, report, plan, known)
+
+
+def _drop_still_unreadable(report: IngestReport, plan: Plan) -> None:
+    """Take out of the plan what could not be read last time and, unchanged, cannot be read now: nothing to write."""
+    steps: list[Step] = []
+    for step in plan.steps:
+        known = step.known
+        again = known is not None and known.status in (FAILED, HELD) and known.stat == step.source.stat
+        why = _why_unreadable(step.source.path) if again else None
+        if known is None or why is None:
+            steps.append(step)
+            continue
+        counts = report.agents[known.agent].sources
+        counts.held += known.status == HELD
+        counts.failed += known.status == FAILED
+        report.problems.append(Problem("unreadable", known.path, None, None, f"cannot be read: {why}"))
+        report.problems_total += 1
+    plan.steps = steps
+
+
+def _why_unreadable(path: str) -> str | None:
+    try:
+        with Path(path).open("rb", buffering=0) as file:
+            file.read(1)
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return None
 
 
 def _report_held(report: IngestReport, plan: Plan) -> None:
@@ -285,12 +316,3 @@ def _note_deletion(
         if first_sight or agent.name in removed:
             oldest = min((source.stat.mtime_ns for source in mine), default=None)
             report.notes.append(deletion_notice(agent.title, agent.deletes_after_days, oldest))
-
-
-def deletion_notice(title: str, after_days: int, oldest_mtime_ns: int | None) -> str:
-    """Return the one line about an agent that deletes its own transcripts (DESIGN 8)."""
-    age = ""
-    if oldest_mtime_ns is not None:
-        days = max(0, int((time.time_ns() - oldest_mtime_ns) // 86_400_000_000_000))
-        age = f"; the oldest here is {days} days old"
-    return f"{title} deletes its transcripts after about {after_days} days{age}: copy what you want to keep"

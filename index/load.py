@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Final, Protocol
 
 from index.apply import Applier, SourceState
-from index.plan import FAILED, IGNORED, INDEXED, Action, Step
+from index.plan import BROKEN, FAILED, IGNORED, INDEXED, Action, Step
 from index.project import Projector
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
@@ -115,7 +115,8 @@ class Loader:
         except Exception as error:  # noqa: BLE001 - one source's fault must not hide the others (DESIGN law 5)
             self.flush()
             self._applier.remove_rows(source_id, 0)
-            self._fail(source_id, source, f"its parser failed ({type(error).__name__})")
+            self._fail(source_id, source, BROKEN, f"its parser failed ({type(error).__name__})")
+            self.problem("failed", source.path, f"its parser failed ({type(error).__name__})")
             return
         self._count(step, start, status)
 
@@ -230,12 +231,10 @@ class Loader:
             counts.held += 1
             return
         source_id = step.known.id if step.known else self._applier.add_source(step.source)
-        self._fail(source_id, step.source, reason, told=True)
+        self._fail(source_id, step.source, FAILED, reason)
 
-    def _fail(self, source_id: int, source: Source, reason: str, *, told: bool = False) -> None:
+    def _fail(self, source_id: int, source: Source, status: str, reason: str) -> None:
         nothing = Checkpoint()
-        state = SourceState(source, FAILED, reason, None, None, nothing, nothing, 0, None, self._now)
+        state = SourceState(source, status, reason, None, None, nothing, nothing, 0, None, self._now)
         self._applier.save_source(source_id, state)
         self._agent(source.agent).sources.failed += 1
-        if not told:
-            self.problem("failed", source.path, reason)

@@ -16,6 +16,9 @@ from persist.sources import LINE_KINDS, Found, Source, Stat
 INDEXED: Final = "indexed"
 HELD: Final = "held"
 FAILED: Final = "failed"
+"""Never read so far, because the file could not be; tried again at every run."""
+BROKEN: Final = "broken"
+"""Its parser stumbled; tried again when the file changes, or with the next version's rules."""
 IGNORED: Final = "ignored"
 
 

@@ -22,7 +22,11 @@ LIMIT: Final = 100
 MAX_CELL: Final = 1000
 TIMEOUT_S: Final = 2.0
 
-_WRITES: Final = {"cannot VACUUM": "VACUUM", "attempt to write a readonly database": "writing"}
+_WRITES: Final = {
+    "cannot VACUUM": "VACUUM",
+    "cannot modify": "changing a view",
+    "attempt to write a readonly database": "writing",
+}
 """How SQLite's message begins for statements that no authorizer is asked about, and what they are."""
 _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR})
 _WORD: Final = re.compile(r"\w+")

@@ -17,8 +17,9 @@ from index import statements
 from index.apply import Applier, configure_full_text, optimize_full_text
 from index.discovery import Look, look
 from index.errors import AsterIndexError, IndexUnusableError
-from index.ingest import begin_report, deletion_notice, finish_report, index_lock, read_known, without_cycles
+from index.ingest import begin_report, finish_report, index_lock, read_known, without_cycles
 from index.load import Loader, Progress, Silent
+from index.notices import deletion_notice
 from index.opening import Finding, open_reader, read_header
 from index.plan import Action, Plan, Step, make_plan
 from index.results import IngestReport

@@ -228,6 +228,7 @@ class Status:
     archived_blocks: int
     prompt_history: int
     lines: Mapping[str, int]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

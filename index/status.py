@@ -10,6 +10,7 @@ from typing import Final
 
 from index.errors import AsterIndexError, NoIndexError
 from index.freshness import freshness
+from index.notices import deletion_notice
 from index.opening import is_current, open_reader
 from index.results import AgentStatus, Status
 from index.settings import Settings
@@ -18,11 +19,14 @@ _AGENTS: Final = """SELECT a.name, count(*), (SELECT count(*) FROM session_rows 
   sum(s.events), sum(s.lines_damaged), min(CASE WHEN s.kind = 'transcript' THEN coalesce(s.head_time, s.file_time) END)
 FROM source_rows s JOIN agents a ON a.id = s.agent_id GROUP BY a.id ORDER BY a.name"""
 _HELD: Final = """SELECT a.name, s.path, s.error FROM source_rows s JOIN agents a ON a.id = s.agent_id
-WHERE s.status IN ('held', 'failed') ORDER BY a.name, s.path"""
+WHERE s.status IN ('held', 'failed', 'broken') ORDER BY a.name, s.path"""
 _LINES: Final = """SELECT coalesce(sum(lines_seen), 0), coalesce(sum(lines_indexed), 0),
   coalesce(sum(lines_skipped), 0), coalesce(sum(lines_damaged), 0),
   coalesce(sum(bytes_pending), 0), coalesce(sum(bad_times), 0)
 FROM source_rows"""
+
+_OLDEST: Final = """SELECT a.name, min(s.mtime_ns) FROM source_rows s JOIN agents a ON a.id = s.agent_id
+WHERE s.kind = 'transcript' GROUP BY a.id"""
 
 
 def status(settings: Settings) -> Status:
@@ -42,7 +46,7 @@ def status(settings: Settings) -> Status:
 
 
 def _without_index(settings: Settings, exists: bool, why: str, size_bytes: int) -> Status:
-    return Status(settings.index_path, exists, False, why, None, size_bytes, True, None, {}, 0, 0, 0, {})
+    return Status(settings.index_path, exists, False, why, None, size_bytes, True, None, {}, 0, 0, 0, {}, ())
 
 
 def _with_index(settings: Settings, connection: sqlite3.Connection, size_bytes: int) -> Status:
@@ -76,4 +80,16 @@ def _with_index(settings: Settings, connection: sqlite3.Connection, size_bytes: 
             "seen": seen, "indexed": indexed, "skipped": skipped, "damaged": damaged_lines, "bytes_pending": pending,
             "bad_times": bad_times,
         },
+        notes=_notes(settings, connection),
     )  # fmt: skip
+
+
+def _notes(settings: Settings, connection: sqlite3.Connection) -> tuple[str, ...]:
+    if settings.configuration.keep:
+        return ()
+    oldest = dict(connection.execute(_OLDEST).fetchall())
+    return tuple(
+        deletion_notice(agent.title, agent.deletes_after_days, oldest[agent.name])
+        for agent in settings.agents
+        if agent.deletes_after_days is not None and agent.name in oldest
+    )

@@ -33,8 +33,10 @@ def put_in_place(new: Path, live: Path, timeout_s: float) -> str | None:
         try:
             _copy_over(new, live, timeout_s)
             return None
-        except sqlite3.DatabaseError:
-            note = None  # ours, but damaged beyond what the backup can mend: its readers fail already
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL):
+                raise  # the live index is sound: renaming over it would pull -wal and -shm from under its readers
+            # else ours, but damaged beyond what the backup can mend: its readers fail already
     elif finding is Finding.NOT_A_DATABASE:
         aside = live.with_name(f"{live.name}.aside-{time.time_ns():x}")
         live.rename(aside)

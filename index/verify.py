@@ -7,6 +7,7 @@ own content and their content against the prose.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -62,6 +63,7 @@ def verify(settings: Settings, progress: Progress | None = None) -> VerifyReport
 
 
 def _private_copy(reader: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     copy = sqlite3.connect(path, isolation_level=None)
     copy.execute("PRAGMA journal_mode = off")
     reader.backup(copy)

@@ -71,7 +71,8 @@ class _Unit(NamedTuple):
 def read(path: Path) -> History:
     """Return the newest ``KEPT`` entries and every unreadable line; a missing file has none.
 
-    An unfinished last line is not damage: it may be in the middle of being written, as no lock is taken. Raises ``StoreIOError`` where the file cannot be read.
+    An unfinished last line is not damage: no lock is taken, so it may just be being written. Raises
+    ``StoreIOError`` where the file cannot be read.
     """
     units = _units(path)
     entries = [entry for unit in units for entry in unit.entries]

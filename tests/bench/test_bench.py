@@ -29,7 +29,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_the_generated_home_is_byte_identical_to_what_it_ever_was(corpus: Path):
+def test_the_generated_home_is_byte_identical_to_what_it_ever_was(corpus: Path) -> None:
     digest = hashlib.sha256()
     for path in sorted(corpus.rglob("*.jsonl")):
         digest.update(path.relative_to(corpus).as_posix().encode() + b"\0" + path.read_bytes())
@@ -37,7 +37,7 @@ def test_the_generated_home_is_byte_identical_to_what_it_ever_was(corpus: Path):
 
 
 @pytest.mark.slow
-def test_the_floor_inserts_the_rows_that_the_index_has(corpus: Path, tmp_path: Path, asx: Asx):
+def test_the_floor_inserts_the_rows_that_the_index_has(corpus: Path, tmp_path: Path, asx: Asx) -> None:
     size_bytes, spent, floor_rows = load_home(corpus, tmp_path / "floor.sqlite")
     index = tmp_path / "index.sqlite"
     done = asx("ingest", "--json", "--index", index, env={"ASTER_HOME": str(corpus)})
@@ -50,7 +50,7 @@ def test_the_floor_inserts_the_rows_that_the_index_has(corpus: Path, tmp_path: P
     assert spent.cpu_s > 0
 
 
-def test_sizes_add_up_to_what_was_asked_and_depend_on_the_seed_alone():
+def test_sizes_add_up_to_what_was_asked_and_depend_on_the_seed_alone() -> None:
     assert sizes(1, 2_000_000) == sizes(1, 2_000_000)
     assert sizes(1, 2_000_000) != sizes(2, 2_000_000)
     assert 2_000_000 <= sum(sizes(1, 2_000_000)) < 2_010_000
@@ -59,5 +59,5 @@ def test_sizes_add_up_to_what_was_asked_and_depend_on_the_seed_alone():
 @pytest.mark.parametrize(
     ("share", "value"), [(0.5, 3.0), (0.95, 5.0), (0.2, 1.0), (0.0, 1.0)], ids=["middle", "slow", "fifth", "none"]
 )
-def test_a_percentile_is_one_of_the_values(share: float, value: float):
+def test_a_percentile_is_one_of_the_values(share: float, value: float) -> None:
     assert percentile([5.0, 1.0, 4.0, 2.0, 3.0], share) == value

@@ -22,7 +22,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work/(?:main|shared)|root|tmp/(?!\w*\.{3})\w)")
-UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX|TBD|NotImplementedError|lorem ipsum)\b")
+UNFINISHED = re.compile(r"#\s*(?:TODO|FIXME|XXX)\b|\b(?:NotImplementedError|lorem ipsum)\b")
 
 
 def load_refresh() -> ModuleType:
@@ -44,28 +44,28 @@ def page_name(path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", load_refresh().PAGES)
-def test_the_examples_print_what_the_page_shows(name: str, refresh: ModuleType):
+def test_the_examples_print_what_the_page_shows(name: str, refresh: ModuleType) -> None:
     page = (REPOSITORY / name).read_text(encoding="utf-8")
     assert refresh.with_outputs(page) == page, "make docs writes the outputs anew"
 
 
-def test_the_worked_example_finds_what_it_promises():
+def test_the_worked_example_finds_what_it_promises() -> None:
     page = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     answer = page.split("$ asx search midnight\n", 1)[1].split("\n$ ", 1)[0]
     assert "The buoy parser drops every reading taken exactly at midnight." in answer
     assert "not foreseen" not in page
 
 
-def test_the_commands_page_is_the_program_s_own_help(refresh: ModuleType):
+def test_the_commands_page_is_the_program_s_own_help(refresh: ModuleType) -> None:
     assert (REPOSITORY / "docs/commands.md").read_text(encoding="utf-8") == refresh.commands_page(), "make docs"
 
 
-def test_the_skipped_records_are_those_of_the_agents(refresh: ModuleType):
+def test_the_skipped_records_are_those_of_the_agents(refresh: ModuleType) -> None:
     page = (REPOSITORY / "docs/agents.md").read_text(encoding="utf-8")
     assert refresh.with_skips(page) == page, "make docs"
 
 
-def test_every_agent_has_its_row():
+def test_every_agent_has_its_row() -> None:
     from persist.agents import AGENTS
 
     rows = re.findall(
@@ -74,7 +74,7 @@ def test_every_agent_has_its_row():
     assert rows == list(AGENTS)
 
 
-def test_every_command_and_option_is_in_the_docs(refresh: ModuleType):
+def test_every_command_and_option_is_in_the_docs(refresh: ModuleType) -> None:
     from cli.registry import COMMANDS, GROUP_COMMANDS
 
     commands = [*COMMANDS] + [f"{group} {name}" for group, of in GROUP_COMMANDS.items() for name in of]
@@ -95,7 +95,7 @@ def options_declared(name: str) -> set[str]:
     return set(re.findall(r'typer\.Option\(\s*"(--[a-z-]+)"', source))
 
 
-def test_every_error_kind_and_exit_code_is_in_the_docs():
+def test_every_error_kind_and_exit_code_is_in_the_docs() -> None:
     from cli import exits
 
     codes = page_rows("README.md", "## Exit codes")
@@ -115,7 +115,7 @@ def anchors(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
-def test_links_lead_somewhere(page: Path):
+def test_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         if target.startswith("https://"):
             continue
@@ -125,7 +125,7 @@ def test_links_lead_somewhere(page: Path):
         assert not anchor or anchor in anchors(path), f"{target} has no such heading"
 
 
-def test_the_newest_version_of_the_changelog_is_the_program_s():
+def test_the_newest_version_of_the_changelog_is_the_program_s() -> None:
     newest = re.search(r"^## \[([^\]]+)\]", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     told = subprocess.run(
@@ -136,7 +136,7 @@ def test_the_newest_version_of_the_changelog_is_the_program_s():
     assert project["version"] in told
 
 
-def test_ci_calls_the_readme_s_test_command():
+def test_ci_calls_the_readme_s_test_command() -> None:
     commands = [
         line
         for line in (REPOSITORY / ".ci/run").read_text().splitlines()
@@ -147,7 +147,7 @@ def test_ci_calls_the_readme_s_test_command():
 
 
 @pytest.mark.parametrize("folder", SHIPPED)
-def test_nothing_shipped_names_a_machine_or_is_unfinished(folder: str):
+def test_nothing_shipped_names_a_machine_or_is_unfinished(folder: str) -> None:
     files = [path for path in (REPOSITORY / folder).rglob("*") if path.is_file() and path.suffix in TEXTS]
     assert files
     for path in [*files, *PAGES]:

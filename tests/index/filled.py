@@ -31,7 +31,7 @@ def empty_index(path: Path) -> Path:
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     reader.close()
-    return path
+    return _settled(path)
 
 
 def sample_index(folder: Path, data: Path) -> Path:
@@ -43,6 +43,14 @@ def sample_index(folder: Path, data: Path) -> Path:
         os.utime(file, (1_790_000_000, 1_790_000_000))
     index = folder / "index" / "index.sqlite"
     ingest(load_settings(Environment({}, home), home, str(index)))
+    return _settled(index)
+
+
+def _settled(index: Path) -> Path:
+    """Read once: the first reader after a writer writes the ``-shm`` anew, the later ones write the same again."""
+    reader = open_reader(index)
+    reader.execute("SELECT count(*) FROM meta").fetchall()
+    reader.close()
     return index
 
 

@@ -27,13 +27,13 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
-def test_the_import_contracts_hold():
+def test_the_import_contracts_hold() -> None:
     program = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([program, "--no-cache"], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_folder_with_modules_is_a_listed_package():
+def test_every_folder_with_modules_is_a_listed_package() -> None:
     listed = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     found = {path.parent.relative_to(REPOSITORY).as_posix().replace("/", ".") for path in MODULES}
     assert set(listed) == found
@@ -41,19 +41,19 @@ def test_every_folder_with_modules_is_a_listed_package():
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_tells_its_types(package: str):
+def test_a_package_tells_its_types(package: str) -> None:
     assert (REPOSITORY / package / "py.typed").is_file()
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_the_names_a_package_offers_exist(package: str):
+def test_the_names_a_package_offers_exist(package: str) -> None:
     door = import_module(package)
     offered = getattr(door, "__all__", ())
     assert [name for name in offered if not hasattr(door, name)] == []
     assert list(offered) == sorted(set(offered), key=str)
 
 
-def test_no_module_is_long_and_most_are_short():
+def test_no_module_is_long_and_most_are_short() -> None:
     lines = {
         name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in zip(NAMES, MODULES, strict=True)
     }
@@ -62,14 +62,14 @@ def test_no_module_is_long_and_most_are_short():
 
 
 @pytest.mark.parametrize("path", MODULES, ids=NAMES)
-def test_a_module_says_what_it_is_for(path: Path):
+def test_a_module_says_what_it_is_for(path: Path) -> None:
     told = ast.get_docstring(parsed(path))
     assert told, "the first lines of a module say what it is for"
     assert told.splitlines()[0].rstrip().endswith((".", ":", ";", ",")) or "\n" in told
 
 
 @pytest.mark.parametrize("path", MODULES, ids=NAMES)
-def test_no_function_is_long(path: Path):
+def test_no_function_is_long(path: Path) -> None:
     functions = [node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     long = {
         node.name: span for node in functions if (span := (node.end_lineno or 0) - node.lineno + 1) > MAX_FUNCTION_LINES
@@ -78,7 +78,7 @@ def test_no_function_is_long(path: Path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=NAMES)
-def test_broad_excepts_stand_only_at_the_edge_and_around_one_source(path: Path):
+def test_broad_excepts_stand_only_at_the_edge_and_around_one_source(path: Path) -> None:
     name = path.relative_to(REPOSITORY).as_posix()
     broad = [
         node.lineno for node in ast.walk(parsed(path)) if isinstance(node, ast.ExceptHandler) and is_broad(node.type)
@@ -93,5 +93,5 @@ def is_broad(caught: ast.expr | None) -> bool:
     return any(isinstance(name, ast.Name) and name.id == "Exception" for name in names)
 
 
-def test_no_module_is_named_for_nothing():
+def test_no_module_is_named_for_nothing() -> None:
     assert [name for name in NAMES if Path(name).stem in EMPTY_WORDS] == []

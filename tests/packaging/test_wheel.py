@@ -67,13 +67,13 @@ def empty_environment(folder: Path) -> Path:
     return folder / "bin" / "python"
 
 
-def test_the_wheel_holds_exactly_the_files_of_the_tree(wheel: Path):
+def test_the_wheel_holds_exactly_the_files_of_the_tree(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert packed == tree_files()
 
 
-def test_the_revisions_and_the_type_markers_are_among_them(wheel: Path):
+def test_the_revisions_and_the_type_markers_are_among_them(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         packed = set(archive.namelist())
     revisions = {f"migrations/versions/{path.name}" for path in (REPOSITORY / "migrations/versions").glob("0*.py")}
@@ -82,7 +82,7 @@ def test_the_revisions_and_the_type_markers_are_among_them(wheel: Path):
     assert {f"{package}/py.typed" for package in PACKAGES} <= packed
 
 
-def test_the_metadata_names_the_licence_the_version_and_both_programs(wheel: Path):
+def test_the_metadata_names_the_licence_the_version_and_both_programs(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         told = {
             name.split("/")[-1]: archive.read(name).decode() for name in archive.namelist() if ".dist-info/" in name
@@ -96,7 +96,7 @@ def test_the_metadata_names_the_licence_the_version_and_both_programs(wheel: Pat
     assert "MIT License" in told["LICENSE"]
 
 
-def test_installed_without_the_repository_both_programs_start(wheel: Path, tmp_path: Path):
+def test_installed_without_the_repository_both_programs_start(wheel: Path, tmp_path: Path) -> None:
     python = empty_environment(tmp_path / "venv")
     install = ("install", "--quiet", "--no-deps", "--no-compile", wheel)
     run(sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, *install)
@@ -113,7 +113,7 @@ def test_installed_without_the_repository_both_programs_start(wheel: Path, tmp_p
 
 
 @pytest.mark.network
-def test_installed_with_its_dependencies_in_an_empty_environment_it_works(wheel: Path, tmp_path: Path):
+def test_installed_with_its_dependencies_in_an_empty_environment_it_works(wheel: Path, tmp_path: Path) -> None:
     python = empty_environment(tmp_path / "venv")
     run(sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "--quiet", wheel)
     use(python.with_name("aster-index"), tmp_path)

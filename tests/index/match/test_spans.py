@@ -79,6 +79,7 @@ def test_hits_and_their_byte_spans(text: str, query: str, expected: list[tuple[i
         pytest.param("e\u0301\u0323", "ẹ", [(0, 5)], id="marks out of order: the letter is joined across them"),
         pytest.param("e\u0301\u0323", "\u0301", [(0, 5)], id="a mark inside a joined letter"),
         pytest.param("e\u0301\u0316", "é", [(0, 3)], id="a lower mark behind, not joined"),
+        pytest.param("α\u0305\u0301α\u0301", "α", [(0, 2)], id="a mark kept off by an equal one before it"),
         pytest.param("\u1112\u1161\u11ab", "\u1112", [], id="a jamo of a syllable"),
         pytest.param("\u1112 \u1161", "\u1161", [(4, 7)], id="a jamo alone"),
         pytest.param("\u0958", "\u093c", [(0, 3)], id="one stored character that NFC takes apart"),
