@@ -103,12 +103,18 @@ def print_nothing_found(result: SearchResult) -> None:
     elsewhere = {name: number for name, number in result.elsewhere.items() if number}
     if elsewhere:
         told = ", ".join(f"{number:,} in {name}" for name, number in elsewhere.items())
+        output.talk(f"it stands elsewhere: {told}; asx search --in {','.join(elsewhere)} …")
+
+
+def print_notes(result: SearchResult) -> None:
+    """Say on stderr what the answer leaves out, what its order rests on, and whether the index is behind."""
+    left = result.total - len(result.hits)
+    if result.hits and left > 0:
+        exact = "" if result.total_is_exact else "at most "
+        output.talk(f"{exact}{left:,} more; --limit or --all shows them")
+    if result.borrowed_times:
         hits = count(result.borrowed_times, "hit")
         output.talk(f"{hits} without a recorded time, placed by the time of session or file")
-    _tell_age(result)
-
-
-def _tell_age(result: SearchResult) -> None:
     if result.stale:
         age = f" (last brought up to date {age_of(result.age_s)} ago)" if result.age_s is not None else ""
-        output.talk(f"the files are newer than the index{age}; run: asx ingest")
+        output.talk(f"the files are newer than the index{age.replace('now ago', 'just now')}; run: asx ingest")

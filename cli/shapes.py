@@ -106,6 +106,7 @@ def status(found: results.Status) -> Shape:
         "memory": {"blocks": found.blocks, "archived": found.archived_blocks},
         "prompt_history": found.prompt_history,
         "lines": dict(found.lines),
+        "notes": list(found.notes),
     }
 
 

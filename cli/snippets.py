@@ -60,7 +60,7 @@ def excerpt(text: str, spans: Sequence[tuple[int, int]], characters: int, lines:
     places = [character_span(text, span) for span in spans[:MARKED_SPANS]]
     start, end = places[0] if places else (0, 0)
     first = text.rfind("\n", 0, start) + 1
-    last = text.find("\n", max(start, end - 1))
+    last = text.find("\n", end)
     last = len(text) if last < 0 else last
     last = first + len("\n".join(text[first:last].split("\n")[:lines]))
     following = text[last + 1 :].split("\n", below)[:below]

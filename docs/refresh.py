@@ -59,6 +59,7 @@ def run_asx(words: list[str], home: Path, columns: int = COLUMNS) -> str:
         "LANG": "C.UTF-8",
         "COLUMNS": str(columns),
         "NO_COLOR": "1",
+        "PYTHONUNBUFFERED": "1",  # both streams in the order in which a terminal shows them
     }
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-P", "-m", "cli", *words],

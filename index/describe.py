@@ -18,16 +18,16 @@ _MORE_EXAMPLES: Final = (
         "Prompts that hold a text of at least 3 characters, newest first; the key is folded: lower case, no accents.",
         """SELECT p.ts, p.agent, p.project, p.text
 FROM prompt_keys
-JOIN prompts p ON p.prompt_id = prompt_keys.rowid
+CROSS JOIN prompts p ON p.prompt_id = prompt_keys.rowid
 WHERE prompt_keys MATCH 'dep AND epl AND plo AND loy' AND instr(prompt_keys.key, 'deploy') > 0
 ORDER BY p.sort_ts DESC""",
     ),
     Report(
         "answers-like",
-        "Answers that fit a pattern, found by the trigrams in it.",
+        "Answers that fit a pattern, found by the trigrams in it; CROSS JOIN makes SQLite begin with the full text.",
         """SELECT a.ts, a.agent, a.session_id, a.text
 FROM prose_keys
-JOIN answers a ON a.event_id = prose_keys.rowid
+CROSS JOIN answers a ON a.event_id = prose_keys.rowid
 WHERE prose_keys.key GLOB '*foreign key*constraint*'
 ORDER BY a.sort_ts DESC""",
     ),

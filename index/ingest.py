@@ -23,8 +23,8 @@ from index.discovery import Look, look
 from index.errors import IndexBusyError, IndexUnusableError
 from index.load import Loader, Progress, Silent, StoredEdges
 from index.notices import deletion_notice
-from index.opening import Finding, is_current, open_reader, open_writer, read_header
-from index.plan import BROKEN, FAILED, HELD, IGNORED, Action, Known, Plan, Step, make_plan
+from index.opening import Finding, is_current, leave_for_readers, open_reader, open_writer, read_header
+from index.plan import BROKEN, FAILED, GONE_TOGETHER, HELD, IGNORED, Action, Known, Plan, Step, make_plan
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
 from index.settle import settle_touched
@@ -86,10 +86,11 @@ def lock_path(index_path: Path) -> Path:
 def read_known(connection: sqlite3.Connection) -> dict[tuple[str, str], Known]:
     """Return every source that the index knows, by (agent, path)."""
     known: dict[tuple[str, str], Known] = {}
-    for id_, agent, kind, path, root, status, size, mtime, ctime, inode, offset in connection.execute(
+    for id_, agent, kind, path, root, status, size, mtime, ctime, inode, offset, error in connection.execute(
         statements.KNOWN_SOURCES
     ):
-        known[agent, path] = Known(id_, agent, kind, path, root, status, Stat(size, mtime, ctime, inode), offset)
+        stat = Stat(size, mtime, ctime, inode)
+        known[agent, path] = Known(id_, agent, kind, path, root, status, stat, offset, error)
     return known
 
 
@@ -171,6 +172,8 @@ def _ingest_locked(settings: Settings, prune: bool, check: bool, progress: Progr
         finish_report(report, reader, started)
     finally:
         reader.close()  # after the writer: closing it last leaves -wal and -shm in place for readers
+    if report.wrote:
+        leave_for_readers(settings.index_path)
     return report
 
 
@@ -201,8 +204,7 @@ def _carry_out(
     loader = Loader(settings, applier, report, now(), progress)
     for row in (*plan.gone, *plan.excluded):
         applier.remove_source(row.id)
-    for row, why in (*((row, "it is gone, with most of its agent's sources") for row in plan.withheld),
-                     *plan.unreachable):  # fmt: skip
+    for row, why in (*((row, GONE_TOGETHER) for row in plan.withheld), *plan.unreachable):
         applier.hold(row.id, why)
     touch_moved(connection, moved)
     read_bytes = 0

@@ -143,7 +143,7 @@ class Loader:
                 if self._projector.rows.size_characters > FLUSH_CHARACTERS:
                     self.flush()
         except OSError as error:
-            self._finish(source_id, source, file, reader, FAILED, error.strerror or "reading failed", stored)
+            self._finish(source_id, source, file, reader, FAILED, error.strerror or "reading failed", start, stored)
             self.problem("unreadable", source.path, f"reading stopped: {error.strerror}")
             return FAILED
         status, error_text = INDEXED, None
@@ -152,7 +152,7 @@ class Loader:
             status, error_text = IGNORED, "empty file" if empty else f"no record of {source.agent}'s format"
         elif self._projector.rows.size_characters > FLUSH_CHARACTERS:
             self.flush()
-        self._finish(source_id, source, file, reader, status, error_text, stored)
+        self._finish(source_id, source, file, reader, status, error_text, start, stored)
         self._report_lines(source, reader, before)
         if status == IGNORED:
             self.flush()
@@ -162,9 +162,9 @@ class Loader:
 
     def _finish(
         self, source_id: int, source: Source, file: IO[bytes], reader: SourceReader, status: str, error: str | None,
-        stored: StoredEdges | None,
+        start: Checkpoint | None, stored: StoredEdges | None,
     ) -> None:  # fmt: skip
-        final = reader.final
+        final = reader.final if status != IGNORED else _nothing_of(reader.final)
         session_row: int | None = None
         if source.kind == TRANSCRIPT and status != IGNORED and (final.session_id or final.has_talk):
             session_row = self._applier.session_row(source.agent, final.session_id or Path(source.path).stem)
@@ -181,7 +181,7 @@ class Loader:
         self._applier.save_source(source_id, state)
         if self._applier.touching:
             self.flush()
-            self._applier.touch(source_id, 0 if moved or stored is None else stored.checkpoint.line_number)
+            self._applier.touch(source_id, 0 if moved or start is None else start.line_number)
 
     def _load_note(self, source_id: int, source: Source, file: IO[bytes]) -> str:
         agent = self._settings.agent(source.agent)

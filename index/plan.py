@@ -6,6 +6,7 @@ it (``index.ingest`` compares the edges); the plan only says that it may be.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -20,6 +21,10 @@ FAILED: Final = "failed"
 BROKEN: Final = "broken"
 """Its parser stumbled; tried again when the file changes, or with the next version's rules."""
 IGNORED: Final = "ignored"
+GONE_TOGETHER: Final = "it is gone, with most of its agent's sources"
+"""Why a source is held that only ``--prune`` lets go: its stored error."""
+_WITH_ROWS: Final = frozenset({INDEXED, HELD})
+"""The states of a source that something is stored of; of the others there is nothing to hold."""
 
 
 class Known(NamedTuple):
@@ -33,6 +38,7 @@ class Known(NamedTuple):
     status: str
     stat: Stat
     offset_bytes: int
+    error: str | None = None
 
 
 class Action(Enum):
@@ -72,7 +78,7 @@ class Plan:
         return not (self.steps or self.gone or self.excluded or self._newly_held())
 
     def _newly_held(self) -> bool:
-        return any(known.status != HELD for known in self.withheld) or any(
+        return any(not _is_held_back(known) for known in self.withheld) or any(
             known.status != HELD for known, _ in self.unreachable
         )
 
@@ -118,10 +124,12 @@ def _in_order(found: Iterable[Found]) -> list[Source]:
 def _step(source: Source, row: Known | None, read_all: bool) -> Step | None:
     if row is None:
         return Step(Action.ADD, source, None)
-    if read_all or row.status == FAILED or row.kind != source.kind:
+    if read_all or row.status == FAILED or (row.kind, row.root) != (source.kind, source.root):
         return Step(Action.REPLACE, source, row)
     if row.stat == source.stat:
         return Step(Action.RELEASE, source, row) if row.status == HELD else None
+    if row.status == IGNORED:  # nothing of it is stored that a tail could follow
+        return Step(Action.REPLACE, source, row)
     grown = source.stat.size_bytes > row.stat.size_bytes and source.stat.inode == row.stat.inode
     if grown and source.kind in LINE_KINDS and row.offset_bytes > 0:
         return Step(Action.MAYBE_TAIL, source, row)
@@ -146,7 +154,7 @@ def _sort_absent(
             plan.kept.append(row)
             continue
         why = next((message for path, message in blocked if _is_below(row.path, path)), None)
-        if why is None:
+        if why is None or row.status not in _WITH_ROWS:
             plan.gone.append(row)
         else:
             plan.unreachable.append((row, why))
@@ -157,13 +165,17 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _withhold(plan: Plan, known: Mapping[tuple[str, str], Known]) -> None:
-    """Hold back an agent whose sources are more than half gone: an unmounted disk looks like that (DESIGN 8)."""
-    totals: dict[str, int] = {}
-    for row in known.values():
-        totals[row.agent] = totals.get(row.agent, 0) + 1
-    gone: dict[str, int] = {}
-    for row in plan.gone:
-        gone[row.agent] = gone.get(row.agent, 0) + 1
+    """Hold back an agent whose sources are more than half gone: an unmounted disk looks like that (DESIGN 8).
+
+    What was held back once stays so, however many other sources its agent has got since.
+    """
+    totals = Counter(row.agent for row in known.values() if not _is_held_back(row))
+    gone = Counter(row.agent for row in plan.gone if not _is_held_back(row))
     held = {agent for agent, count in gone.items() if count * 2 > totals[agent]}
-    plan.withheld = [row for row in plan.gone if row.agent in held]
-    plan.gone = [row for row in plan.gone if row.agent not in held]
+    plan.withheld = [row for row in plan.gone if _is_held_back(row) or (row.agent in held and row.status in _WITH_ROWS)]
+    withheld = {row.id for row in plan.withheld}
+    plan.gone = [row for row in plan.gone if row.id not in withheld]
+
+
+def _is_held_back(row: Known) -> bool:
+    return row.status == HELD and row.error == GONE_TOGETHER

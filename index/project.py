@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
+from zlib import crc32
 
 from index.fields import BLOCK, FIELD_OF_TYPE, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT
 from index.match.key import search_key
@@ -114,28 +115,28 @@ class Projector:
         head: str | None = None
         arguments_head: str | None = None
         field_code: int | None = None
-        told: int | str | None = None
+        text_len = text_hash = arguments_hash = 0
         if text is not None:
+            text_len = len(text)
             field_code = FIELD_OF_TYPE.get(event_type)
             if field_code is None:
-                limits = self._limits
-                head = told = cut_bytes(
-                    text, limits.failed_head_bytes if event_type in _FAILED_TYPES else limits.tool_head_bytes
-                )
+                failed = event_type in _FAILED_TYPES
+                head = cut_bytes(text, self._limits.failed_head_bytes if failed else self._limits.tool_head_bytes)
+                text_hash = crc32(head.encode("utf-8", "surrogatepass"))
             else:
-                told = hash_of(text)
+                text_hash = hash_of(text)
         if arguments is not None:
             arguments_head = cut_bytes(arguments, self._limits.tool_head_bytes)
-        text_len = 0 if text is None else len(text)
-        identity = identity_of(event, agent, session_key, (told, text_len, arguments_head))
+            arguments_hash = crc32(arguments_head.encode("utf-8", "surrogatepass"))
+        identity = identity_of(event, agent, session_key, (text_len, text_hash, arguments_hash))
         row = (
             self.next_id, source_id, line.number, line.offset_bytes, event_index, turn_index,
             ts, None if ts is not None else sort_ts, TS_SOURCE_CODES[ts_source], KIND_CODES[kind],
             TYPE_CODES[event_type], outcome, is_prompt, text_len, head, tool_call_id, tool_name, arguments_head,
             None if arguments is None else len(arguments), model_name, message_id, record_id, part, may_grow, identity,
         )  # fmt: skip
-        if text is not None and field_code is not None and isinstance(told, int):
-            self._add_prose(field_code, sort_ts, text, told)
+        if text is not None and field_code is not None:
+            self._add_prose(field_code, sort_ts, text, text_hash)
         self.rows.events.append(row)
         if measures is not None:
             self.rows.measures.append((self.next_id, *measures))
@@ -152,22 +153,25 @@ class Projector:
         rows.size_characters += 3 * len(text)
 
 
-def identity_of(event: Event, agent: str, session_key: str, projected: tuple[int | str | None, int, str | None]) -> int:
+def identity_of(event: Event, agent: str, session_key: str, projected: tuple[int, int, int]) -> int:
     """Return the 64-bit identity of an event: equal identity means copies (DESIGN 6).
 
-    It covers the agent, the record's own id and part, and what was projected: prose by its hash, a tool's text by its
-    head and length. A record without an id counts by its time, and one without a time only within its session: equal
-    texts of two sessions are not copies.
+    It covers the agent, the record's own id and part, and what was projected: the length and hash of its text and the
+    hash of its arguments, where a tool's text counts by its head. A record without an id counts by its time, and one
+    without a time only within its session: equal texts of two sessions are not copies.
     """
     if event.record_id is not None:
-        anchor = f"r{event.record_id}"
+        anchor = "r" + event.record_id
     elif event.ts is not None:
         anchor = "t"
     else:
-        anchor = f"s{session_key}"
-    told = (agent, anchor, event.part, event.ts, event.event_type, event.outcome, event.tool_call_id, event.tool_name,
-            event.model_name, event.message_id, projected)  # fmt: skip
-    return hash_of(repr(told))
+        anchor = "s" + session_key
+    text_len, text_hash, arguments_hash = projected
+    return hash_of(
+        f"{agent}\x1e{anchor}\x1e{event.part}\x1e{event.ts}\x1e{event.event_type}\x1e{event.outcome}\x1e"
+        f"{event.tool_call_id}\x1e{event.tool_name}\x1e{event.model_name}\x1e{event.message_id}\x1e"
+        f"{text_len}\x1e{text_hash}\x1e{arguments_hash}"
+    )
 
 
 def hash_of(text: str) -> int:

@@ -20,7 +20,7 @@ from index.errors import AsterIndexError, IndexUnusableError
 from index.ingest import begin_report, finish_report, index_lock, read_known, without_cycles
 from index.load import Loader, Progress, Silent
 from index.notices import deletion_notice
-from index.opening import Finding, open_reader, read_header
+from index.opening import Finding, leave_for_readers, open_reader, read_header
 from index.plan import Action, Plan, Step, make_plan
 from index.results import IngestReport
 from index.settings import Settings
@@ -59,6 +59,7 @@ def rebuild_locked(settings: Settings, *, prune: bool = False, progress: Progres
         note = put_in_place(new, path, settings.lock_timeout_s)
     finally:
         _unlink(new)
+    leave_for_readers(path)
     report.wrote = True
     if note:
         report.notes.append(note)

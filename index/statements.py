@@ -55,7 +55,7 @@ HOLD_SOURCE: Final = "UPDATE source_rows SET status = 'held', error = ? WHERE id
 RELEASE_SOURCE: Final = "UPDATE source_rows SET status = 'indexed', error = NULL WHERE id = ?"
 FORGET_SOURCE: Final = "DELETE FROM source_rows WHERE id = ?"
 KNOWN_SOURCES: Final = """SELECT s.id, a.name, s.kind, s.path, s.root, s.status, s.size_bytes, s.mtime_ns, s.ctime_ns,
-  s.inode, s.offset_bytes
+  s.inode, s.offset_bytes, s.error
 FROM source_rows s JOIN agents a ON a.id = s.agent_id"""
 SOURCE_STATE: Final = """SELECT head_hash, tail_hash, checkpoint, session_row, names_parent, head_time, offset_bytes
 FROM source_rows WHERE id = ?"""

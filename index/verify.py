@@ -117,6 +117,8 @@ def _difference(
         detail = f"missing from the index: {_key_text(view, other)}"
     elif other is None:
         detail = f"only in the index: {_key_text(view, mine)}"
+    elif _key_text(view, mine) != _key_text(view, other):
+        detail = f"{_key_text(view, mine)} stands where a rebuild has {_key_text(view, other)}"
     else:
         pairs = zip(columns, mine, other, strict=True)
         named = [name for name, a, b in pairs if a != b]

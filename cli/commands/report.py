@@ -30,7 +30,7 @@ def command(
     parameter: statements.Parameters = None,
     limit: statements.RowLimit = 100,
     max_cell: statements.MaxCell = 1000,
-    timeout: statements.Timeout = 2.0,
+    timeout: statements.Timeout = 10.0,
     format_: statements.Format = None,
     timezone: statements.Timezone = None,
     json: options.Json = False,

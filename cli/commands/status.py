@@ -47,8 +47,7 @@ def _print(found: Status) -> None:
         output.talk("hint: asx ingest")
         return
     if not found.usable:
-        output.line(f"{path} cannot be used: {output.safe_line(found.why or 'unknown reason')}")
-        output.talk("hint: asx rebuild")
+        output.line(output.safe_line(found.why or f"{path} cannot be used; run: asx rebuild"))
         return
     made = f"last ingest {age(found.last_ingest_at)} ago" if found.last_ingest_at else "never ingested"
     output.line(f"{path}  {size(found.size_bytes)}, {made.replace('now ago', 'just now')}")
@@ -73,6 +72,8 @@ def _print(found: Status) -> None:
     output.line(f"{memory}, {count(found.prompt_history, 'prompt history entry', 'prompt history entries')}")
     for name, one in found.agents.items():
         for held, why in one.held:
-            output.talk(f"held: {name} {output.safe_line(held)}: {output.safe_line(why)}")
+            output.talk(f"cannot be read now: {name} {output.safe_line(held)}: {output.safe_line(why)}")
+    for note in found.notes:
+        output.talk(note)
     if found.stale:
-        output.talk("the files are newer than the index; run: asx ingest")
+        output.talk(f"{found.why or 'the files are newer than the index'}; run: asx ingest")

@@ -125,16 +125,18 @@ class AetherParser:
         """Take the first metadata line, wherever it stands; a later one may only speak of the same session."""
         if self._session_id not in (None, metadata.session_id):
             raise ShapeError("a second metadata line names another session")
+        created_at = from_any(metadata.created_at)
+        bad_times = int(created_at is None and metadata.created_at is not None)
         told = (
             ("cwd", metadata.cwd),
             ("model", metadata.model),
             ("mode", metadata.selected_mode),
-            ("created_at", from_any(metadata.created_at)),
+            ("created_at", created_at),
         )
         self._session_id = metadata.session_id
         self._recognised = True
         facts = tuple(Fact(name, value) for name, value in told if value is not None)
-        return Parsed(facts=facts) if facts else Parsed(skipped="metadata")
+        return Parsed(facts=facts, skipped=None if facts else "metadata", bad_times=bad_times)
 
     def _add_piece(self, update: dict[str, Record]) -> None:
         call_id = text(update.get("tool_call_id"), "event.tool_call_id")

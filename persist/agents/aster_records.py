@@ -83,6 +83,8 @@ class AsterParser:
             return Parsed(skipped=f"unknown:{kind}")
         parsed = read(self, record)
         self._recognised = True
+        if parsed.events and parsed.events[0].ts is None and record.get("ts") is not None:
+            return parsed._replace(bad_times=1)
         return parsed
 
     def _header(self, record: dict[str, Record]) -> Parsed:

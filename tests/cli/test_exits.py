@@ -10,7 +10,7 @@ from cli import exits
 from cli.app import main
 from index import errors as index_errors
 from persist import errors as store_errors
-from tests.conftest import Asx
+from tests.cli.conftest import Run
 
 HERE = Path("/somewhere/index.sqlite")
 CASES = [
@@ -54,10 +54,19 @@ def test_every_error_of_both_trees_has_an_answer() -> None:
     assert {answer.kind for answer in exits.ANSWERS.values()} <= KINDS
 
 
+def _ended_by(error: BaseException, *, as_json: bool) -> exits.Outcome:
+    with exits.edge(as_json=as_json) as outcome:
+        _raise(error)
+    return outcome
+
+
+def _raise(error: BaseException) -> None:
+    raise error
+
+
 @pytest.mark.parametrize("as_json", [True, False], ids=["json", "plain"])
 def test_a_failure_is_told_in_one_place(as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    with exits.edge(as_json=as_json) as outcome:
-        raise index_errors.NoIndexError(HERE)
+    outcome = _ended_by(index_errors.NoIndexError(HERE), as_json=as_json)
     shown = capsys.readouterr()
     assert outcome.code == 3
     if as_json:
@@ -80,9 +89,7 @@ def test_an_unforeseen_error_shows_its_place_and_no_text(
 ) -> None:
     if debug:
         monkeypatch.setenv("ASX_DEBUG", "1")
-    line = 'said: "sk-test-000"'
-    with exits.edge(as_json=False) as outcome:
-        raise LookupError(line)
+    outcome = _ended_by(LookupError('said: "sk-test-000"'), as_json=False)
     told = capsys.readouterr().err
     assert outcome.code == 6
     assert "LookupError in test_exits.py line" in told
@@ -93,16 +100,13 @@ def test_an_unforeseen_error_shows_its_place_and_no_text(
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, EOFError, typer.Abort], ids=lambda error: error.__name__)
 def test_interrupted_is_130(error: type[BaseException], capsys: pytest.CaptureFixture[str]) -> None:
-    with exits.edge(as_json=True) as outcome:
-        raise error
+    outcome = _ended_by(error(), as_json=True)
     assert outcome.code == 130
     assert json.loads(capsys.readouterr().out)["error"]["kind"] == "interrupted"
 
 
 def test_a_command_may_end_with_a_code_of_its_own() -> None:
-    with exits.edge(as_json=False) as outcome:
-        raise typer.Exit(7)
-    assert outcome.code == 7
+    assert _ended_by(typer.Exit(7), as_json=False).code == 7
 
 
 @pytest.mark.parametrize(
@@ -154,8 +158,8 @@ def test_a_usage_error_is_2_and_says_what_is_wrong(
     assert told.err == ""
 
 
-def test_no_command_shows_the_help_and_is_2(asx: Asx) -> None:
-    shown = asx()
+def test_no_command_shows_the_help_and_is_2(run: Run) -> None:
+    shown = run()
     assert shown.code == 2
     assert shown.stdout == ""
     assert "Commands:" in shown.stderr
@@ -178,18 +182,18 @@ COMMANDS_WITHOUT_INDEX = [
 @pytest.mark.parametrize(
     ("words", "code"), COMMANDS_WITHOUT_INDEX, ids=[" ".join(case[0]) for case in COMMANDS_WITHOUT_INDEX]
 )
-def test_without_an_index(words: list[str], code: int, asx: Asx, isolated: Path) -> None:
+def test_without_an_index(words: list[str], code: int, run: Run, isolated: Path) -> None:
     before = sorted(isolated.rglob("*"))
-    plain, told = asx(*words), asx(*words, "--json")
+    plain, told = run(*words), run(*words, "--json")
     assert (plain.code, told.code) == (code, code)
     assert isinstance(told.json(), dict)
     assert sorted(isolated.rglob("*")) == before
 
 
-def test_a_broken_configuration_is_a_usage_error(asx: Asx, isolated: Path) -> None:
+def test_a_broken_configuration_is_a_usage_error(run: Run, isolated: Path) -> None:
     config = isolated / ".config" / "aster-index" / "config.yaml"
     config.parent.mkdir(parents=True)
     config.write_text("exclude: [~/secret]\n")
-    shown = asx("paths", "--json")
+    shown = run("paths", "--json")
     assert shown.code == 2
     assert "config.yaml" in shown.json()["error"]["message"]

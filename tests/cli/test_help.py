@@ -72,7 +72,7 @@ def test_examples_are_of_this_command_and_parse(words: list[str]) -> None:
             command = root
             rest = [*outer._protected_args, *outer.args]
             for _ in words:
-                name, command, rest = command.resolve_command(outer, rest)  # type: ignore[assignment,union-attr]
+                name, command, rest = command.resolve_command(outer, rest)  # type: ignore[assignment]
             command.make_context(name, rest, parent=outer).close()
 
 

@@ -2,9 +2,7 @@
 
 import json
 import os
-import pty
 import re
-import select
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Asx
+from tests.cli.conftest import OnATerminal, Run
+from tests.conftest import REPOSITORY
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 OUR_STYLES = re.compile("\x1b\\[(?:0|1|2|33|1;31)m")
@@ -29,9 +28,8 @@ PROMPTS = [
 ]
 
 
-@pytest.fixture
-def store(isolated: Path) -> Path:
-    folder = isolated / ".local" / "share" / "aster" / "sessions" / "alpha"
+def write_store(home: Path) -> Path:
+    folder = home / "sessions" / "alpha"
     folder.mkdir(parents=True)
     header = {"type": "session", "id": SESSION, "v": 1, "created_at": "2026-03-02T00:00:00Z", "cwd": "/w/al\x1b[1mpha"}
     lines: list[dict[str, Any]] = [header | {"repo_root": "/w/al\x1b[1mpha", "model": "m-one"}]
@@ -44,15 +42,43 @@ def store(isolated: Path) -> Path:
     return file
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A store and its index, made once for the tests that only read: the data home and the index."""
+    home = tmp_path_factory.mktemp("store")
+    write_store(home)
+    variables = {**os.environ, "HOME": str(home), "ASTER_HOME": str(home), "ASTER_INDEX": str(home / "index.sqlite")}
+    done = subprocess.run(
+        [sys.executable, "-m", "cli", "ingest", "--json"],
+        env=variables,
+        cwd=REPOSITORY,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["sessions"] == 1
+    return home, home / "index.sqlite"
+
+
 @pytest.fixture
-def index(store: Path, asx: Asx) -> Path:
-    done = asx("ingest", "--json")
-    assert (done.code, done.stderr) == (0, "")
-    return Path(done.json()["index"])
+def index(made: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The index made once, with the environment that finds it and its store."""
+    monkeypatch.setenv("ASTER_HOME", str(made[0]))
+    monkeypatch.setenv("ASTER_INDEX", str(made[1]))
+    return made[1]
 
 
-def test_json_has_every_field_of_the_contract(index: Path, store: Path, asx: Asx) -> None:
-    found = asx("search", "Tuesday", "--json")
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store of this test alone, without an index: the transcript."""
+    monkeypatch.setenv("ASTER_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("ASTER_INDEX", str(tmp_path / "cache" / "index.sqlite"))
+    return write_store(tmp_path / "data")
+
+
+def test_json_has_every_field_of_the_contract(index: Path, run: Run) -> None:
+    store = index.parent / "sessions" / "alpha" / f"{SESSION}.jsonl"
+    found = run("search", "Tuesday", "--json")
     told = found.json()
     assert (found.code, found.stderr) == (0, "")
     assert {"schema_version", "query", "case", "mode", "searched", "filters", "total", "total_is_exact"} <= set(told)
@@ -69,64 +95,64 @@ def test_json_has_every_field_of_the_contract(index: Path, store: Path, asx: Asx
     assert store.read_bytes()[hit["source"]["offset"] :].startswith(line)
 
 
-def test_plain_output_names_the_command_that_shows_the_hit(index: Path, asx: Asx) -> None:
-    found = asx("search", "deploy", "on", "tuesday")
+def test_plain_output_names_the_command_that_shows_the_hit(index: Path, run: Run) -> None:
+    found = run("search", "deploy", "on", "tuesday")
     assert found.code == 0
     assert "  …Deploy on Tuesday…" in found.stdout.splitlines()
     assert re.search(rf"^  asx show {SESSION}:\d+$", found.stdout, re.MULTILINE)
     assert found.stdout.startswith("2026-03-02 00:08  aster  /w/al\\x1b[1mpha  turn ")
 
 
-def test_nothing_found_says_what_was_searched_and_where_else_it_stands(index: Path, asx: Asx) -> None:
-    found = asx("search", "answer", "alone")
+def test_nothing_found_says_what_was_searched_and_where_else_it_stands(index: Path, run: Run) -> None:
+    found = run("search", "answer", "alone")
     assert (found.code, found.stdout) == (1, "")
     assert f"nothing found for 'answer alone' in {len(PROMPTS)} texts of prompts" in found.stderr
     assert "1 in answers; asx search --in answers" in found.stderr
-    told = asx("search", "answer", "alone", "--json")
+    told = run("search", "answer", "alone", "--json")
     assert told.code == 1
     assert (told.json()["hits"], told.json()["elsewhere"]) == ([], {"answers": 1})
-    assert asx("search", "--in", "answers", "answer", "alone").code == 0
+    assert run("search", "--in", "answers", "answer", "alone").code == 0
 
 
 @pytest.mark.parametrize("words", [["--force"], ["use", "--force", "now"]], ids=" ".join)
-def test_a_query_with_a_dash_is_a_query_after_two_dashes(words: list[str], index: Path, asx: Asx) -> None:
-    assert asx("search", *words).code == 2
-    assert asx("search", "--count", "--", *words).stdout == "1\n"
+def test_a_query_with_a_dash_is_a_query_after_two_dashes(words: list[str], index: Path, run: Run) -> None:
+    assert run("search", *words).code == 2
+    assert run("search", "--count", "--", *words).stdout == "1\n"
 
 
 @pytest.mark.parametrize("query", ["", " ", "\t"], ids=["empty", "blank", "tab"])
-def test_a_query_of_nothing_is_a_usage_error(query: str, index: Path, asx: Asx) -> None:
-    found = asx("search", query, "--json")
+def test_a_query_of_nothing_is_a_usage_error(query: str, index: Path, run: Run) -> None:
+    found = run("search", query, "--json")
     assert (found.code, found.json()["error"]["kind"]) == (2, "usage")
 
 
 @pytest.mark.parametrize("width", [1, 2, 5, 9, 40])
-def test_a_snippet_is_cut_at_characters(width: int, index: Path, asx: Asx) -> None:
-    hit = asx("search", "needle", "--json", "--snippet", str(width)).json()["hits"][0]
+def test_a_snippet_is_cut_at_characters(width: int, index: Path, run: Run) -> None:
+    hit = run("search", "needle", "--json", "--snippet", str(width)).json()["hits"][0]
     assert len(hit["text"]) == width
     assert PROMPTS[6].encode()[hit["text_offset"] :].startswith(hit["text"].encode())
     assert (hit["match_start"], hit["match_end"]) == (900, 906)
     assert hit["text_length"] == len(PROMPTS[6])
 
 
-def test_recent_has_aethers_shape(index: Path, asx: Asx) -> None:
-    found = asx("search", "--recent", "Tuesday", "--json")
+def test_recent_has_aethers_shape(index: Path, run: Run) -> None:
+    found = run("search", "--recent", "Tuesday", "--json")
     assert set(found.json()) == {"schema_version", "query", "results", "truncated"}
     keys = {"sessionId", "cwd", "sessionCreatedAt", "prompt", "matchStart", "matchEnd"}
     assert [set(one) for one in found.json()["results"]] == [keys]
-    assert asx("search", "--recent", "nowhere", "--json").code == 1
+    assert run("search", "--recent", "nowhere", "--json").code == 1
 
 
 @pytest.mark.parametrize("limit", [1, 3])
-def test_the_limit_is_told(limit: int, index: Path, asx: Asx) -> None:
-    told = asx("search", "plainword", "--limit", str(limit), "--json").json()
+def test_the_limit_is_told(limit: int, index: Path, run: Run) -> None:
+    told = run("search", "plainword", "--limit", str(limit), "--json").json()
     assert (told["total"], told["returned"], told["truncated"]) == (5, limit, True)
-    assert f"{5 - limit} more; --limit or --all shows them" in asx("search", "plainword", "--limit", str(limit)).stderr
-    assert asx("search", "plainword", "--all", "--limit", str(limit), "--json").json()["returned"] == 5
+    assert f"{5 - limit} more; --limit or --all shows them" in run("search", "plainword", "--limit", str(limit)).stderr
+    assert run("search", "plainword", "--all", "--limit", str(limit), "--json").json()["returned"] == 5
 
 
-def test_a_pipe_gets_no_control_characters(index: Path, asx: Asx) -> None:
-    found = asx("search", "plainword")
+def test_a_pipe_gets_no_control_characters(index: Path, run: Run) -> None:
+    found = run("search", "plainword")
     assert not FORBIDDEN.search(found.stdout + found.stderr)
     for shown in (
         "\\x1b[31mred",
@@ -137,92 +163,135 @@ def test_a_pipe_gets_no_control_characters(index: Path, asx: Asx) -> None:
         "evil \\x1b]0;t\\a",
     ):
         assert shown in found.stdout
-    told = asx("search", "plainword", "--json")
+    told = run("search", "plainword", "--json")
     assert not FORBIDDEN.search(told.stdout)
     assert {hit["text"] for hit in told.json()["hits"]} == set(PROMPTS[:5])
 
 
 @pytest.mark.parametrize("columns", ["24", "80", "200"])
-def test_no_line_is_wider_than_the_columns(columns: str, index: Path, asx: Asx) -> None:
-    found = asx("search", "plainword", env={"COLUMNS": columns})
+def test_no_line_is_wider_than_the_columns(
+    columns: str, index: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    found = run("search", "plainword")
     texts = [line for line in found.stdout.splitlines() if "asx show" not in line]
     assert max(map(len, texts)) <= int(columns)
 
 
-def test_a_terminal_gets_our_colours_only(index: Path) -> None:
-    code, shown = _on_a_terminal(["search", "plainword"], {"NO_COLOR": None})
+def test_a_terminal_gets_our_colours_only(index: Path, on_a_terminal: OnATerminal) -> None:
+    code, shown = on_a_terminal("search", "plainword")
     assert code == 0
     assert "\x1b[1;31mplainword\x1b[0m" in shown
     assert not FORBIDDEN.search(OUR_STYLES.sub("", shown.replace("\r\n", "\n")))
-    _code, plain = _on_a_terminal(["search", "plainword"], {"NO_COLOR": "1"})
+    _code, plain = on_a_terminal("search", "plainword", no_color="1")
     assert "\x1b" not in plain
 
 
-def test_on_a_terminal_a_missing_index_is_made_first(store: Path, asx: Asx, isolated: Path) -> None:
-    assert asx("search", "plainword").code == 3
-    code, shown = _on_a_terminal(["search", "--no-refresh", "plainword"], {})
+def test_on_a_terminal_a_missing_index_is_made_first(store: Path, run: Run, on_a_terminal: OnATerminal) -> None:
+    assert run("search", "plainword").code == 3
+    code, shown = on_a_terminal("search", "--no-refresh", "plainword")
     assert code == 3
-    code, shown = _on_a_terminal(["search", "plainword", "--limit", "1"], {})
+    code, shown = on_a_terminal("search", "plainword", "--limit", "1")
     assert code == 0
     assert "there is no index yet" in shown
     assert f"asx show {SESSION}:" in shown
-    assert asx("search", "plainword").code == 0
+    assert run("search", "plainword").code == 0
 
 
-def test_a_reading_command_changes_not_one_byte(index: Path, asx: Asx) -> None:
+def test_a_reading_command_changes_not_one_byte(index: Path, run: Run) -> None:
     def state() -> dict[str, bytes]:
-        return {file.name: file.read_bytes() for file in index.parent.iterdir()}
+        return {file.name: file.read_bytes() for file in index.parent.glob("index.sqlite*")}
 
+    run("search", "plainword", "--no-refresh")  # the first reader may note itself in the shared memory beside it
     before = state()
-    asx("search", "plainword", "--no-refresh")
+    run("search", "plainword", "--no-refresh")
     assert state() == before
 
 
-def test_damaged_lines_alone_are_no_failure_unless_strict(store: Path, asx: Asx) -> None:
+def test_damaged_lines_alone_are_no_failure_unless_strict(store: Path, run: Run) -> None:
     with store.open("a", encoding="utf-8") as file:
         file.write('{"type":"message","content":"sk-test-000\n')
-    done = asx("ingest")
+    done = run("ingest")
     assert done.code == 0
     assert f"{store}:12: " in done.stderr
     assert "sk-test-000" not in done.stdout + done.stderr
-    assert asx("rebuild", "--strict").code == 6
-    told = asx("rebuild", "--json")
+    assert run("rebuild", "--strict").code == 6
+    told = run("rebuild", "--json")
     assert (told.code, told.stderr) == (0, "")
     lines = told.json()["lines"]
     assert lines["seen"] == lines["indexed"] + lines["skipped"] + lines["damaged"]
     assert (lines["damaged"], told.json()["problems"][0]["kind"]) == (1, "damaged_line")
 
 
-def test_a_root_that_was_asked_for_and_is_missing_is_6(store: Path, asx: Asx, tmp_path: Path) -> None:
-    done = asx("ingest", "--root", f"claude-code={tmp_path}/nowhere", "--json")
+def test_a_root_that_was_asked_for_and_is_missing_is_6(store: Path, run: Run, tmp_path: Path) -> None:
+    done = run("ingest", "--root", f"claude-code={tmp_path}/nowhere", "--json")
     assert done.code == 6
     assert f"{tmp_path}/nowhere" in done.json()["agents"]["claude-code"]["missing_roots"]
 
 
-def test_verify_says_that_the_index_equals_a_rebuild(index: Path, asx: Asx) -> None:
-    told = asx("verify", "--json")
+def test_verify_says_that_the_index_equals_a_rebuild(index: Path, run: Run) -> None:
+    told = run("verify", "--json")
     assert (told.code, told.json()["ok"], told.json()["differences"]) == (0, True, [])
-    assert asx("verify").stdout.startswith("the index equals a rebuild: ")
+    assert run("verify").stdout.startswith("the index equals a rebuild: ")
 
 
-def _on_a_terminal(words: list[str], env: dict[str, str | None]) -> tuple[int, str]:
-    ours, theirs = pty.openpty()
-    variables = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
-    variables.update({name: value for name, value in env.items() if value is not None})
-    for name in [name for name, value in env.items() if value is None]:
-        variables.pop(name, None)
-    running = subprocess.Popen(
-        [sys.executable, "-m", "cli", *words], stdin=theirs, stdout=theirs, stderr=theirs, env=variables
-    )
-    os.close(theirs)
-    shown = b""
-    while select.select([ours], [], [], 30)[0]:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # Linux's way of saying that the other side is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(ours)
-    return running.wait(30), shown.decode("utf-8")
+def test_a_session_is_listed_and_shown(index: Path, run: Run) -> None:
+    told = run("sessions", "list", "--all", "--json").json()
+    assert (told["total"], [one["id"] for one in told["sessions"]]) == (1, [SESSION])
+    assert set(told["sessions"][0]) == {
+        *("id", "agent", "project", "cwd", "title", "created_at", "updated_at", "model", "turns", "events"),
+        *("parent_id", "paths", "size_bytes", "imported_from"),
+    }
+    plain = run("sessions", "--all")
+    assert (plain.code, plain.stderr) == (0, "")
+    assert SESSION in plain.stdout
+    assert "evil \\x1b]0;t\\a title" in plain.stdout
+    whole = run("sessions", "show", SESSION[:6], "--json").json()
+    assert [event["text"] for event in whole["events"] if event["kind"] == "user"] == PROMPTS
+    assert set(whole["events"][0]) >= {
+        *("index", "line", "offset", "turn", "ts", "kind", "event_type", "outcome", "text", "text_length"),
+        *("tool_call_id", "tool_name", "tool_arguments", "model", "message_id", "canonical"),
+    }
+    shown = run("sessions", "show", SESSION)
+    assert not FORBIDDEN.search(shown.stdout)
+    assert "Deploy on Tuesday\nlast line" in shown.stdout
+
+
+def test_sessions_are_of_this_project_unless_all_are_asked_for(index: Path, run: Run) -> None:
+    alone = run("sessions", "list")
+    assert (alone.code, alone.stdout) == (1, "")
+    assert "--all lists 1 session of all projects" in alone.stderr
+    assert run("sessions", "list", "--project", "/w/al\x1b[1mpha").code == 0
+    assert run("sessions", "list", "--all", "--project", "/w").code == 2
+    assert run("sessions", "list", "--all", "--agent", "aether", "--json").json()["total"] == 0
+
+
+def test_show_prints_an_event_whole_or_a_head(index: Path, run: Run) -> None:
+    hit = run("search", "needle", "--json").json()["hits"][0]
+    told = run("show", f"{SESSION}:{hit['event_index']}", "--json").json()
+    assert set(told) == {"schema_version", "event", "block", "session"}
+    assert (told["event"]["text"], told["block"], told["session"]) == (PROMPTS[6], None, None)
+    assert PROMPTS[6] in run("show", f"aster:{SESSION}:{hit['event_index']}").stdout
+    head = run("show", SESSION[:5], "--json").json()
+    assert (head["session"]["id"], head["event"]) == (SESSION, None)
+    assert run("show", SESSION).stdout.startswith(f"session   {SESSION}\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["show", "01kb:99"], ["show", "nobody"], ["show", "01"], ["sessions", "show", "nobody"], ["show", "--block", "x"]],
+    ids=" ".join,
+)
+def test_what_is_not_there_is_not_found(words: list[str], index: Path, run: Run) -> None:
+    found = run(*words, "--json")
+    assert (found.code, found.json()["error"]["kind"]) == (1, "not_found")
+
+
+def test_status_tells_what_the_index_holds(index: Path, run: Run) -> None:
+    told = run("status", "--json").json()
+    assert (told["index"]["path"], told["index"]["exists"], told["index"]["usable"]) == (str(index), True, True)
+    assert told["agents"]["aster"]["sessions"] == 1
+    assert {"stale", "last_ingest_at", "memory", "prompt_history"} <= set(told)
+    plain = run("status")
+    assert plain.code == 0
+    assert plain.stdout.splitlines()[1].split()[:4] == ["agent", "sources", "sessions", "events"]

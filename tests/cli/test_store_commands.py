@@ -1,10 +1,7 @@
 """Commands that are answered from the store: blocks, their journal, and what a terminal and a pipe get of them."""
 
 import json
-import os
-import pty
 import re
-import select
 import shutil
 import subprocess
 import sys
@@ -12,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import OnATerminal, Run
 from tests.conftest import REPOSITORY, Asx
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -38,8 +36,8 @@ def memory(isolated: Path) -> Path:
     return folder
 
 
-def test_blocks_are_listed_newest_first(memory: Path, asx: Asx) -> None:
-    told = asx("memory", "list", "--json").json()
+def test_blocks_are_listed_newest_first(memory: Path, run: Run) -> None:
+    told = run("memory", "list", "--json").json()
     assert [block["name"] for block in told["blocks"]] == ["test-runner", "deploy-window"]
     assert told["dir"] == str(memory)
     assert told["project"] is None
@@ -47,22 +45,22 @@ def test_blocks_are_listed_newest_first(memory: Path, asx: Asx) -> None:
         *("name", "agent", "description", "kind", "project", "path", "source_session", "created_at", "updated_at"),
         *("archived", "superseded_by", "pinned"),
     }
-    plain = asx("memory", "list")
+    plain = run("memory", "list")
     assert [line.split()[1] for line in plain.stdout.splitlines()] == ["name", "test-runner", "deploy-window"]
 
 
 @pytest.mark.parametrize("words", [["memory"], ["memory", "--json"]], ids=" ".join)
-def test_a_group_alone_lists(words: list[str], memory: Path, asx: Asx) -> None:
-    shown = asx(*words)
+def test_a_group_alone_lists(words: list[str], memory: Path, run: Run) -> None:
+    shown = run(*words)
     assert shown.code == 0
     assert "deploy-window" in shown.stdout
 
 
 @pytest.mark.parametrize("words", [["recall"], ["memory", "show"]], ids=" ".join)
-def test_a_block_is_printed_and_the_recall_noted(words: list[str], memory: Path, asx: Asx) -> None:
-    shown = asx(*words, "Deploy", "window")
+def test_a_block_is_printed_and_the_recall_noted(words: list[str], memory: Path, run: Run) -> None:
+    shown = run(*words, "Deploy", "window")
     assert (shown.code, shown.stdout, shown.stderr) == (0, "Deploys on Tuesday, never on a Friday.\n", "")
-    told = asx(*words, "deploy-window", "--json").json()
+    told = run(*words, "deploy-window", "--json").json()
     assert told["body"].strip() == "Deploys on Tuesday, never on a Friday."
     assert set(told) == {
         *("schema_version", "name", "description", "body", "kind", "project", "aliases", "path", "source_session"),
@@ -71,48 +69,48 @@ def test_a_block_is_printed_and_the_recall_noted(words: list[str], memory: Path,
     lines = [json.loads(line) for line in (memory / "journal.jsonl").read_text().splitlines()]
     assert [(line["op"], line["name"]) for line in lines] == [("recall", "deploy-window")] * 2
     assert (memory / "journal.jsonl").stat().st_mode & 0o777 == 0o600
-    log = asx("memory", "log", "--json").json()["entries"]
+    log = run("memory", "log", "--json").json()["entries"]
     assert [entry["name"] for entry in log] == ["deploy-window"] * 2
 
 
-def test_a_recall_without_journal_writes_nothing(memory: Path, asx: Asx) -> None:
+def test_a_recall_without_journal_writes_nothing(memory: Path, run: Run) -> None:
     before = sorted(memory.iterdir())
-    assert asx("recall", "--no-journal", "deploy-window").code == 0
+    assert run("recall", "--no-journal", "deploy-window").code == 0
     assert sorted(memory.iterdir()) == before
 
 
-def test_a_journal_that_cannot_be_written_is_only_told(memory: Path, asx: Asx) -> None:
+def test_a_journal_that_cannot_be_written_is_only_told(memory: Path, run: Run) -> None:
     (memory / "journal.jsonl").mkdir()
-    shown = asx("recall", "deploy-window")
+    shown = run("recall", "deploy-window")
     assert (shown.code, shown.stdout) == (0, "Deploys on Tuesday, never on a Friday.\n")
     assert "the recall is not in the journal" in shown.stderr
 
 
-def test_an_unknown_block_names_near_ones(memory: Path, asx: Asx) -> None:
-    shown = asx("recall", "deploy-windw", "--json")
+def test_an_unknown_block_names_near_ones(memory: Path, run: Run) -> None:
+    shown = run("recall", "deploy-windw", "--json")
     assert shown.code == 1
     assert shown.json()["error"]["kind"] == "not_found"
     assert "deploy-window" in shown.json()["error"]["hint"]
     assert not (memory / "journal.jsonl").exists()
 
 
-def test_older_homes_are_read_and_rank_lower(memory: Path, isolated: Path, asx: Asx) -> None:
+def test_older_homes_are_read_and_rank_lower(memory: Path, isolated: Path, run: Run) -> None:
     old = isolated / ".aster" / "memory"
     old.mkdir(parents=True)
     _block(old, "deploy-window", "An older text.")
     _block(old, "only-there", "Found in the old home.", "2025-01-01T00:00:00+00:00")
-    names = [block["name"] for block in asx("memory", "list", "--json").json()["blocks"]]
+    names = [block["name"] for block in run("memory", "list", "--json").json()["blocks"]]
     assert names == ["test-runner", "deploy-window", "only-there"]
-    assert asx("recall", "--no-journal", "deploy-window").stdout.startswith("Deploys on Tuesday")
-    assert asx("recall", "--no-journal", "only-there").stdout == "Found in the old home.\n"
+    assert run("recall", "--no-journal", "deploy-window").stdout.startswith("Deploys on Tuesday")
+    assert run("recall", "--no-journal", "only-there").stdout == "Found in the old home.\n"
 
 
-def test_a_name_that_begins_with_a_dash(memory: Path, asx: Asx) -> None:
+def test_a_name_that_begins_with_a_dash(memory: Path, run: Run) -> None:
     (memory / "-x.md").write_text("a block by hand", encoding="utf-8")
-    shown = asx("recall", "-x")
+    shown = run("recall", "-x")
     assert shown.code == 2
     assert "put -- before" in shown.stderr
-    assert asx("recall", "--no-journal", "--", "-x").stdout == "a block by hand\n"
+    assert run("recall", "--no-journal", "--", "-x").stdout == "a block by hand\n"
 
 
 ASCII = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONWARNDEFAULTENCODING": "1"}
@@ -128,50 +126,30 @@ PLAIN_COMMANDS = [["memory", "list"], ["memory", "show", "evil"], ["recall", "--
 
 
 @pytest.mark.parametrize("words", PLAIN_COMMANDS, ids=" ".join)
-def test_a_pipe_gets_no_control_characters(words: list[str], isolated: Path, asx: Asx) -> None:
+def test_a_pipe_gets_no_control_characters(words: list[str], isolated: Path, run: Run) -> None:
     folder = _memory(isolated)
     (folder / "evil.md").write_text(EVIL, encoding="utf-8")
     (folder / "journal.jsonl").write_text(EVIL_ENTRY)
-    shown = asx(*words)
+    shown = run(*words)
     assert shown.code == 0
     assert not FORBIDDEN.search(shown.stdout + shown.stderr)
     assert "\\x1b[" in shown.stdout
-    told = asx(*words, "--json")
+    told = run(*words, "--json")
     assert not FORBIDDEN.search(told.stdout)
     assert "\\u001b[" in told.stdout
 
 
 @pytest.mark.parametrize("words", PLAIN_COMMANDS, ids=" ".join)
-def test_a_terminal_gets_no_control_characters_but_our_own(words: list[str], isolated: Path) -> None:
+def test_a_terminal_gets_no_control_characters_but_our_own(
+    words: list[str], isolated: Path, on_a_terminal: OnATerminal
+) -> None:
     folder = _memory(isolated)
     (folder / "evil.md").write_text(EVIL, encoding="utf-8")
     (folder / "journal.jsonl").write_text(EVIL_ENTRY)
-    shown = _on_a_terminal(words)
+    code, shown = on_a_terminal(*words)
+    assert code == 0
     assert "\\x1b[" in shown
     assert not FORBIDDEN.search(re.sub("\x1b\\[(?:0|1|2|33|1;31)m", "", shown.replace("\r\n", "\n")))
-
-
-def _on_a_terminal(words: list[str]) -> str:
-    ours, theirs = pty.openpty()
-    variables = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-    running = subprocess.Popen(
-        [sys.executable, "-m", "cli", *words],
-        stdin=theirs, stdout=theirs, stderr=theirs, cwd=REPOSITORY,
-        env={**variables, "TERM": "xterm-256color"},
-    )  # fmt: skip
-    os.close(theirs)
-    shown = b""
-    while select.select([ours], [], [], 30)[0]:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # Linux's way of saying that the other side is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(ours)
-    assert running.wait(30) == 0
-    return shown.decode("utf-8")
 
 
 def _shell(line: str) -> subprocess.CompletedProcess[str]:
@@ -202,10 +180,10 @@ def test_a_closed_stdout_is_no_failure_and_a_full_disk_is(memory: Path) -> None:
     assert silent.returncode == 1
 
 
-def test_paths_name_every_place(isolated: Path, asx: Asx) -> None:
-    told = asx("paths", "--json").json()
+def test_paths_name_every_place(isolated: Path, run: Run) -> None:
+    told = run("paths", "--json").json()
     assert {"index", "data", "sessions", "memory", "archive", "config", "agents"} <= set(told)
     assert told["data"] == str(isolated / ".local" / "share" / "aster")
     assert told["agents"]["aster"]
-    assert asx("paths", "data").stdout == told["data"] + "\n"
-    assert asx("paths", "index", "--index", "here.sqlite").stdout.endswith("/here.sqlite\n")
+    assert run("paths", "data").stdout == told["data"] + "\n"
+    assert run("paths", "index", "--index", "here.sqlite").stdout.endswith("/here.sqlite\n")

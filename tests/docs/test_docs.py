@@ -43,6 +43,7 @@ def page_name(path: Path) -> str:
     return path.relative_to(REPOSITORY).as_posix()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", load_refresh().PAGES)
 def test_the_examples_print_what_the_page_shows(name: str, refresh: ModuleType) -> None:
     page = (REPOSITORY / name).read_text(encoding="utf-8")
@@ -56,6 +57,7 @@ def test_the_worked_example_finds_what_it_promises() -> None:
     assert "not foreseen" not in page
 
 
+@pytest.mark.slow
 def test_the_commands_page_is_the_program_s_own_help(refresh: ModuleType) -> None:
     assert (REPOSITORY / "docs/commands.md").read_text(encoding="utf-8") == refresh.commands_page(), "make docs"
 

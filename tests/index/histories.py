@@ -118,21 +118,22 @@ class World:
     def rename(self, rng: Random) -> None:
         """Rename a file within its folder."""
         if path := _any(rng, self.files()):
-            path.rename(path.with_name(f"{'agent-' * path.stem.startswith('agent-')}r{rng.randrange(9)}{path.suffix}"))
+            new = path.with_name(f"{'agent-' * path.stem.startswith('agent-')}r{rng.randrange(9)}{path.suffix}")
+            if not new.is_dir():
+                path.rename(new)
 
     def duplicate(self, rng: Random) -> None:
         """Copy a file beside itself or into another project's folder: one session told by two files."""
         if path := _any(rng, self._line_files()):
             folder = path.parent.parent / rng.choice(PROJECTS) if "projects" in path.parts else path.parent
-            folder.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, folder / f"{path.stem}-copy.jsonl")
+            self._copy(path, folder / f"{path.stem}-copy.jsonl", path.read_bytes())
 
     def fork(self, rng: Random) -> None:
         """Copy a transcript under another session's id, as forks do."""
         if path := _any(rng, self._line_files()):
             old, new = rng.sample(SESSIONS, 2)
-            copy = path.with_name(f"{new}-fork.jsonl")
-            copy.write_bytes(path.read_bytes().replace(old.encode(), new.encode()))
+            data = path.read_bytes().replace(old.encode(), new.encode())
+            self._copy(path, path.with_name(f"{new}-fork.jsonl"), data)
 
     def touch(self, rng: Random) -> None:
         """Change a file's time alone."""
@@ -180,6 +181,11 @@ class World:
         with path.open("ab") as file:
             file.write(data)
 
+    def _copy(self, path: Path, copy: Path, data: bytes) -> None:
+        if len(path.name) < 100 and not (copy.is_dir() or copy.is_symlink()):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(data)
+
     def _replace(self, path: Path, data: bytes, rng: Random) -> None:
         if rng.random() < 0.5:
             path.write_bytes(data)
@@ -225,7 +231,7 @@ class World:
                 self._write(self.build.aster_home / "memory" / "journal.jsonl", [], rng)
 
     def _write(self, path: Path, head: list[Record], rng: Random) -> None:
-        if path.is_dir():
+        if path.is_dir() or path.is_symlink():
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(make.lines(*head, *(record_for(path, rng) for _ in range(rng.randint(0, 6)))))

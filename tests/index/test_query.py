@@ -18,7 +18,7 @@ from index.results import Rows
 from index.statement_text import first_comment_line, is_blank, parameter_names
 from tests.index.filled import empty_index, never
 
-SECRET = "hunter2secret"
+PRIVATE = "somebodyswords"
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = empty_index(tmp_path_factory.mktemp("query") / "index.sqlite")
     connection = sqlite3.connect(path)
     with connection:
-        rows = [(f"k{at:03d}", f"{SECRET} {at}") for at in range(300)]
+        rows = [(f"k{at:03d}", f"{PRIVATE} {at}") for at in range(300)]
         connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
         connection.execute("INSERT INTO prose (id, field, text_hash, text) VALUES (1, 3, 0, ?)", ("x" * 4 * 1024**2,))
     connection.close()
@@ -147,7 +147,7 @@ def test_parameters_are_bound_by_name_never_as_text(index: Path, sql: str) -> No
     ("sql", "parameters", "told"),
     [
         ("SELEC 1", {}, 'near "SELEC": syntax error'),
-        ("SELECT nothing FROM meta", {}, "no such column: nothing"),
+        ("SELECT colour FROM meta", {}, "no such column: colour"),
         ("SELECT 1 FROM nowhere", {}, "no such table: nowhere"),
         ("SELECT :missing", {}, "missing"),
         ("SELECT ?", {}, ""),
@@ -188,7 +188,7 @@ def test_what_sqlite_cannot_do_is_told_in_one_line(
 def test_no_text_of_the_index_gets_into_an_error(index: Path, sql: str) -> None:
     with pytest.raises(QueryFailedError) as failed:
         run(index, sql)
-    assert SECRET not in str(failed.value)
+    assert PRIVATE not in str(failed.value)
 
 
 def test_words_of_the_statement_and_of_sqlite_stay_in_a_message() -> None:
@@ -216,15 +216,13 @@ def test_the_first_comment_line(sql: str, about: str) -> None:
     assert first_comment_line(sql) == about
 
 
-@given(st.text(alphabet=" \n;-/*'\"[]`:ax", max_size=30))
+@given(st.text(alphabet=" \n-/*'\"[]`:ax", max_size=30))
 def test_blank_is_what_sqlite_finds_no_statement_in(sql: str) -> None:
     connection = sqlite3.connect(":memory:")
     try:
-        described = connection.execute(sql).description
-    except (sqlite3.Error, sqlite3.Warning):
+        found = connection.execute(sql).description is not None
+    except sqlite3.Error:
         found = True
-    else:
-        found = described is not None
     finally:
         connection.close()
-    assert is_blank(sql) == (not found) or sql.count(";") > 0
+    assert is_blank(sql) == (not found)

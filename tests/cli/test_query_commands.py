@@ -1,0 +1,188 @@
+"""``asx query``, ``asx report`` and ``asx schema`` as processes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli import formats, statements
+from tests.conftest import REPOSITORY, Asx
+from tests.index.filled import sample_index
+
+ODD = "SELECT 1e999, -1e999, x'ff00', 9007199254740993, 1 AS a, 2 AS a, CAST(x'ff' AS TEXT), NULL, char(0)"
+MANY = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 100000) SELECT n, n || 'abc' FROM r"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    return sample_index(tmp_path_factory.mktemp("commands"), data)
+
+
+def strict(text: str) -> Any:
+    def refuse(name: str) -> None:
+        raise ValueError(name)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_odd_values_are_strict_json(asx: Asx, index: Path) -> None:
+    done = asx("query", "--json", "--index", index, ODD)
+    found = strict(done.stdout)
+    assert (done.code, done.stderr) == (0, "")
+    assert found["schema_version"] == 1
+    assert found["columns"].count("a") == 2
+    assert found["rows"] == [[None, None, "<blob 2 bytes>", 9007199254740993, 1, 2, "\ufffd", None, "\0"]]
+    assert (found["truncated_rows"], found["truncated_cells"]) == (False, False)
+
+
+@pytest.mark.parametrize("form", [form for form in formats.FORMATS if form != formats.JSON])
+def test_odd_values_print_in_every_form(asx: Asx, index: Path, form: str) -> None:
+    done = asx("query", "--format", form, "--index", index, ODD)
+    assert (done.code, done.stderr) == (0, "")
+    assert "9007199254740993" in done.stdout
+    if form == "csv":
+        assert len(next(csv.reader(io.StringIO(done.stdout)))) == 9
+
+
+def test_the_statement_comes_from_words_a_file_or_stdin(asx: Asx, index: Path, tmp_path: Path) -> None:
+    file = tmp_path / "question.sql"
+    file.write_text("-- a question\nSELECT :n + 1 AS next;\n", encoding="utf-8-sig")
+    options = ("--index", index, "-p", "n=41")
+    ways = [
+        asx("query", *options, "SELECT", ":n + 1", "AS next"),
+        asx("query", *options, "-f", file),
+        asx("query", *options, "-", stdin="SELECT :n + 1 AS next"),
+        asx("query", *options, "--", "-- a comment\nSELECT :n + 1 AS next"),
+    ]
+    assert [(way.code, way.stdout) for way in ways] == [(0, "next\n42\n")] * 4
+
+
+def test_what_was_cut_is_told_on_stderr(asx: Asx, index: Path) -> None:
+    done = asx("query", "--index", index, "--limit", "2", "--max-cell", "3", MANY)
+    assert done.stdout == "n\tn || 'abc'\n1\t1ab\n2\t2ab\n"
+    assert done.stderr.splitlines() == [
+        "there are more than 2 rows; give --limit for more",
+        "texts were cut to 3 characters; give --max-cell for more",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "kind"),
+    [
+        (("query", "DELETE FROM prose"), 7, "refused"),
+        (("query", "SELEC"), 2, "usage"),
+        (("query", " -- nothing"), 2, "usage"),
+        (("query",), 2, "usage"),
+        (("query", "--timeout", "0", "SELECT 1"), 2, "usage"),
+        (("query", "-p", "novalue", "SELECT 1"), 2, "usage"),
+        (("query", "-f", "missing.sql"), 6, "io"),
+        (("query", "--timezone", "Mars/Olympus", "SELECT 1"), 2, "usage"),
+        (("report", "no-such-report"), 1, "not_found"),
+        (("report", "usage", "-p", "unknown=1"), 2, "usage"),
+    ],
+    ids=["refused", "syntax", "comment", "nothing", "time", "parameter", "file", "zone", "report", "report parameter"],
+)
+def test_failures_have_their_exit_code_and_kind(
+    asx: Asx, index: Path, words: tuple[str, ...], code: int, kind: str
+) -> None:
+    done = asx(words[0], "--json", "--index", index, *words[1:])
+    assert done.code == code
+    assert strict(done.stdout)["error"]["kind"] == kind
+    assert done.stderr == ""
+
+
+def test_a_missing_index_is_exit_code_3_and_nothing_is_made(asx: Asx, tmp_path: Path) -> None:
+    for words in (("query", "SELECT 1"), ("report", "tools")):
+        done = asx(words[0], "--index", tmp_path / "no" / "index.sqlite", words[1])
+        assert done.code == 3
+        assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_leaves_early_hears_no_complaint(index: Path) -> None:
+    for form in ("--json", "--format=tsv"):
+        running = subprocess.Popen(
+            [sys.executable, "-m", "cli", "query", "--index", str(index), "--limit", "100000", form, MANY],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=REPOSITORY,
+        )
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.read(10)
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        assert running.wait(30) == 0
+        running.stderr.close()
+
+
+def test_the_time_zone_is_the_statements(asx: Asx, index: Path) -> None:
+    sql = "SELECT datetime('2026-03-29T00:30:00.000Z', 'localtime') AS local"
+    for zone, local in (("Europe/Berlin", "2026-03-29 01:30:00"), ("Asia/Tokyo", "2026-03-29 09:30:00")):
+        assert asx("query", "--index", index, "--timezone", zone, sql).stdout == f"local\n{local}\n"
+
+
+def test_a_report_and_its_sql_give_the_same(asx: Asx, index: Path) -> None:
+    report = strict(asx("report", "usage", "--json", "--index", index).stdout)
+    printed = strict(asx("query", "--json", "--index", index, report["sql"]).stdout)
+    assert report["report"] == "usage"
+    assert report["rows"] == printed["rows"] != []
+    assert asx("report", "usage", "--sql").stdout == report["sql"] + "\n"
+
+
+def test_reports_are_listed_without_an_index(asx: Asx, isolated: Path) -> None:
+    folder = isolated / ".config" / "aster-index" / "reports"
+    folder.mkdir(parents=True)
+    (folder / "mine.sql").write_text("-- About mine\nSELECT :x", encoding="utf-8")
+    found = strict(asx("report", "--json", env={"XDG_CONFIG_HOME": str(isolated / ".config")}).stdout)
+    assert {"name": "mine", "about": "About mine", "parameters": ["x"]} in found["reports"]
+    assert len(found["reports"]) == 9
+
+
+def test_the_schema_needs_no_index(asx: Asx) -> None:
+    found = strict(asx("schema", "--json").stdout)
+    assert found["generation"] == 1
+    assert {"events", "prompts", "prompt_keys"} <= {table["name"] for table in found["tables"]}
+    assert {"name", "about", "sql"} == set(found["examples"][0])
+    text = asx("schema", "sessions")
+    assert text.stdout.splitlines()[2].startswith("sessions (view): ")
+    assert asx("schema", "no-such-view").code == 1
+
+
+def test_query_imports_nothing_heavy(index: Path) -> None:
+    code = (
+        "import sys; from cli.app import main; main(sys.argv[1:]);"
+        "print([n for n in ('sqlalchemy', 'alembic', 'pydantic', 'ulid', 'rich', 'yaml') if n in sys.modules])"
+    )
+    for words in (("query", "--index", str(index), "SELECT 1"), ("report", "tools", "--index", str(index))):
+        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=REPOSITORY)
+        assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("n=5", 5),
+        ("n=-5", -5),
+        ("n=0", 0),
+        ("n=1.50", 1.5),
+        ("n=007", "007"),
+        ("n=1e5", "1e5"),
+        ("n=", ""),
+        ("n=a=b", "a=b"),
+        ("n=9999999999999999999", "9999999999999999999"),
+        (":n=x", "x"),
+        ("n= 5", " 5"),
+    ],
+)
+def test_parameters_that_are_numbers_are_bound_as_numbers(text: str, value: object) -> None:
+    found = statements.read_parameters([text])["n"]
+    assert found == value
+    assert type(found) is type(value)
