@@ -28,6 +28,8 @@ from bench.gen import generate
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 RESULTS: Final = Path(__file__).resolve().parent / "results"
 LARGE_BYTES: Final = 50_000_000
+MANY_FILES: Final = 20_000
+FILES_OF_A_PROJECT: Final = 100
 PROCESS_TIMES: Final = 9
 _MIB: Final = 1024 * 1024
 
@@ -77,11 +79,27 @@ def measure(bench: Bench) -> dict[str, Any]:
         raise SystemExit(
             f"unequal work: the floor's rows are {told['floor']['rows']}, the index's {told['rebuild']['rows']}"
         )
-    told["unchanged"] = bench.module("bench.work", "unchanged")
+    told["unchanged"] = measure_unchanged(bench)
     told["search"] = bench.module("bench.work", "search")
     told["process"] = measure_process(bench)
     told["one_line"] = measure_one_line(bench)
     return told
+
+
+def measure_unchanged(bench: Bench) -> dict[str, Any]:
+    """Ingest a home of many small sessions once, and then again and again without a change."""
+    home = bench.folder / "many"
+    for number in range(MANY_FILES):
+        project = f"/home/dev/src/p{number // FILES_OF_A_PROJECT}"
+        ts = f"2026-01-01T00:{number // 60 % 60:02d}:{number % 60:02d}.000Z"
+        head = {"type": "session", "id": f"01many{number:020d}", "v": 1, "created_at": ts, "cwd": project}
+        prompt = {"type": "message", "role": "user", "content": f"prompt number {number}", "ts": ts}
+        path = home / "sessions" / project.strip("/").replace("/", "-") / f"{head['id']}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{json.dumps({**head, 'repo_root': project})}\n{json.dumps(prompt)}\n", encoding="utf-8")
+    places = {"ASTER_HOME": str(home), "ASTER_INDEX": str(bench.folder / "many.sqlite")}
+    bench.module("bench.work", "rebuild", **places)
+    return bench.module("bench.work", "unchanged", **places)
 
 
 def measure_process(bench: Bench) -> dict[str, float]:
@@ -121,7 +139,7 @@ def lines_of(told: Mapping[str, Any]) -> list[str]:
     unchanged, process = told["unchanged"], told["process"]
     rows = sum(floor["rows"].values())
     lines = [
-        f"corpus                    {floor['bytes'] / 1e6:.0f} MB in {unchanged['files']} files",
+        f"corpus                    {floor['bytes'] / 1e6:.0f} MB in {floor['rows']['source_rows']} files",
         f"floor                     {floor['cpu_s']:.2f} s cpu, {floor['wall_s']:.2f} s wall, {rows} rows",
         f"rebuild                   {rebuild['cpu_s'] / floor['cpu_s']:.2f} x floor (cpu), "
         f"{rebuild['wall_s'] / floor['wall_s']:.2f} x floor (wall), {sum(rebuild['rows'].values())} rows",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 import typer.core
@@ -33,24 +33,13 @@ _TRUTH: Final = {
 }
 
 
-class _Info(Protocol):
-    min: float | None
-    max: float | None
-    clamp: bool
-    parser: object
-
-
-class _Descriptor(Protocol):
-    annotation: Any
-    parameter_info: _Info
-
-
 class PlainParameter:
     """Coerces one parameter of a plain type; ``coerce`` is what Typer calls."""
 
-    def __init__(self, plain: type, info: _Info) -> None:
+    def __init__(self, plain: type, info: object) -> None:
         self._plain = plain
-        self._info = info
+        self._low: float | None = getattr(info, "min", None)
+        self._high: float | None = getattr(info, "max", None)
 
     def coerce(self, value: object, param: TyperArgument | TyperOption, ctx: Context) -> object:
         """Return ``value`` as the parameter's type; several values give a list. Raises ``typer.BadParameter``."""
@@ -67,11 +56,10 @@ class PlainParameter:
     def _one(self, value: object) -> object:
         plain = _as_plain(value, self._plain)
         if isinstance(plain, int | float) and not isinstance(plain, bool):
-            low, high = self._info.min, self._info.max
-            if low is not None and plain < low:
-                raise ValueError(f"{plain} is less than {low:g}")
-            if high is not None and plain > high:
-                raise ValueError(f"{plain} is more than {high:g}")
+            if self._low is not None and plain < self._low:
+                raise ValueError(f"{plain} is less than {self._low:g}")
+            if self._high is not None and plain > self._high:
+                raise ValueError(f"{plain} is more than {self._high:g}")
         return plain
 
 
@@ -102,12 +90,16 @@ def install() -> None:
     if original is None or getattr(original, "is_plain", False):
         return
 
-    def build(descriptor: _Descriptor) -> object:
-        plain = _PLAIN_OF.get(descriptor.annotation)
-        info = descriptor.parameter_info
-        if plain is None or info.parser is not None or info.clamp:
+    def build(descriptor: object) -> object:
+        plain = _plain_type(getattr(descriptor, "annotation", None))
+        info = getattr(descriptor, "parameter_info", None)
+        if plain is None or getattr(info, "parser", None) is not None or getattr(info, "clamp", False):
             return original(descriptor)
         return PlainParameter(plain, info)
 
     build.is_plain = True  # type: ignore[attr-defined]
     setattr(typer.core, _REPLACED, build)
+
+
+def _plain_type(annotation: object) -> type | None:
+    return next((plain for known, plain in _PLAIN_OF.items() if known == annotation), None)

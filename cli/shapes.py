@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cli.snippets import snippet
 from index import results
@@ -18,8 +18,11 @@ from persist.memory.blocks import Block
 
 Shape: TypeAlias = dict[str, Any]
 
-STORE_AGENT = "aster"
+STORE_AGENT: Final = "aster"
 """The agent whose memory the store's blocks are."""
+
+_TS_SOURCES: Final = {"previous": "session"}
+"""The contract knows three: the time of the record before it is a time of the session."""
 
 
 def ingest(report: results.IngestReport) -> Shape:
@@ -143,7 +146,7 @@ def _hit(hit: results.Hit, snippet_characters: int | None) -> Shape:
         "event_index": hit.event_index,
         "turn": hit.turn_index,
         "ts": hit.ts,
-        "ts_source": hit.ts_source,
+        "ts_source": _TS_SOURCES.get(hit.ts_source, hit.ts_source),
         "kind": hit.kind,
         "event_type": hit.event_type,
         "field": hit.field,

@@ -19,7 +19,7 @@ FIELD_NAMES: Final[Mapping[int, str]] = {field: name for name, fields in SEARCHE
 
 
 class Described(NamedTuple):
-    """A hit and the key by which hits of equal time are ordered: agent, session, source, event."""
+    """A hit and the key by which hits of equal time are ordered: agent, session, source, event (or line)."""
 
     hit: Hit
     order: tuple[str, str, str, str, int]
@@ -76,7 +76,8 @@ def describe(connection: sqlite3.Connection, candidate: Candidate, spans: list[S
     if row is None:
         return None
     hit = _hit(row, candidate, spans)
-    order = (hit.ts or "", hit.agent, hit.session_id or "", hit.place.path, hit.event_index or 0)
+    number = hit.place.line_number or 0 if hit.event_index is None else hit.event_index
+    order = (hit.ts or "", hit.agent, hit.session_id or "", hit.place.path, number)
     return Described(hit, order)
 
 

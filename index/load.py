@@ -8,12 +8,14 @@ caught, counted and shown.
 from __future__ import annotations
 
 import os
+import sqlite3
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import IO, Final, NamedTuple, Protocol
 
 from index.apply import Applier, SourceState
-from index.plan import BROKEN, FAILED, IGNORED, INDEXED, Action, Step
+from index.plan import BROKEN, FAILED, HELD, IGNORED, INDEXED, Action, Step
 from index.project import Projector
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
@@ -55,6 +57,14 @@ class StoredEdges:
     tail_hash: bytes | None
     checkpoint: Checkpoint
     rank: tuple[object, ...]
+
+
+class Verdict(NamedTuple):
+    """What became of a source that is read line by line. ``final`` tells nothing of one that was not recognised."""
+
+    status: str
+    error: str | None
+    final: Checkpoint
 
 
 class Loader:
@@ -102,6 +112,8 @@ class Loader:
     def _load(self, step: Step, source: Source, file: IO[bytes], stored: StoredEdges | None) -> None:
         start = self._start(step, file, stored)
         line_number = start.line_number if start else 0
+        # What cannot be read must fail here, before any row goes: then what was indexed before stays (DESIGN law 5).
+        beginning = file.read(1 if source.kind in LINE_KINDS else MAX_NOTE_BYTES)
         source_id = step.known.id if step.known else self._applier.add_source(source)
         if step.known:
             self._applier.remove_rows(source_id, line_number)
@@ -109,9 +121,9 @@ class Loader:
             if source.kind in LINE_KINDS:
                 status = self._load_lines(source_id, source, file, start, stored)
             else:
-                status = self._load_note(source_id, source, file)
-        except OSError:
-            raise
+                status = self._load_note(source_id, source, beginning)
+        except sqlite3.Error:
+            raise  # the index's fault, not the source's: SQLite may have rolled the transaction back
         except Exception as error:  # noqa: BLE001 - one source's fault must not hide the others (DESIGN law 5)
             self.flush()
             self._applier.remove_rows(source_id, 0)
@@ -135,6 +147,7 @@ class Loader:
         reader = SourceReader(self._settings.agent(source.agent), source, file, start, max_line_bytes=limit)
         before = start.counts.copy() if start else Counts()
         stem = Path(source.path).stem
+        hashes: tuple[bytes | None, bytes | None] = (None, None)
         try:
             for line in reader:
                 self._projector.add_line(source_id, source.agent, reader.final.session_id or stem, line)
@@ -142,40 +155,43 @@ class Loader:
                     self.problem("damaged_line", source.path, line.error, line)
                 if self._projector.rows.size_characters > FLUSH_CHARACTERS:
                     self.flush()
+            verdict = self._judge(source, reader.final)
+            hashes = edges(file, reader.checkpoint.offset_bytes)
         except OSError as error:
-            self._finish(source_id, source, file, reader, FAILED, error.strerror or "reading failed", start, stored)
-            self.problem("unreadable", source.path, f"reading stopped: {error.strerror}")
-            return FAILED
-        status, error_text = INDEXED, None
-        if not reader.final.recognised:
-            empty = source.stat.size_bytes == 0
-            status, error_text = IGNORED, "empty file" if empty else f"no record of {source.agent}'s format"
-        elif self._projector.rows.size_characters > FLUSH_CHARACTERS:
-            self.flush()
-        self._finish(source_id, source, file, reader, status, error_text, start, stored)
-        self._report_lines(source, reader, before)
-        if status == IGNORED:
+            reason = error.strerror or "reading failed"
+            verdict = Verdict(FAILED, reason, reader.final)
+            self.problem("unreadable", source.path, f"reading stopped: {reason}")
+        self._finish(source_id, source, reader, verdict, hashes, start, stored)
+        self._report_lines(source, reader, verdict.final.counts, before)
+        if verdict.status == IGNORED:
             self.flush()
             self._applier.remove_rows(source_id, 0)
-            self.problem("not_recognised", source.path, error_text or "")
-        return status
+            self.problem("not_recognised", source.path, verdict.error or "")
+        return verdict.status
+
+    def _judge(self, source: Source, final: Checkpoint) -> Verdict:
+        if final.recognised:
+            return Verdict(INDEXED, None, final)
+        why = "empty file" if source.stat.size_bytes == 0 else f"no record of {source.agent}'s format"
+        seen = final.counts.seen
+        counts = Counts(seen=seen, skipped=seen, skipped_types=Counter({"not recognised": seen} if seen else {}))
+        return Verdict(IGNORED, why, Checkpoint(counts=counts))
 
     def _finish(
-        self, source_id: int, source: Source, file: IO[bytes], reader: SourceReader, status: str, error: str | None,
-        start: Checkpoint | None, stored: StoredEdges | None,
+        self, source_id: int, source: Source, reader: SourceReader, verdict: Verdict,
+        hashes: tuple[bytes | None, bytes | None], start: Checkpoint | None, stored: StoredEdges | None,
     ) -> None:  # fmt: skip
-        final = reader.final if status != IGNORED else _nothing_of(reader.final)
+        final = verdict.final
         session_row: int | None = None
-        if source.kind == TRANSCRIPT and status != IGNORED and (final.session_id or final.has_talk):
+        if source.kind == TRANSCRIPT and (final.session_id or final.has_talk):
             session_row = self._applier.session_row(source.agent, final.session_id or Path(source.path).stem)
         rank = (session_row, int(final.names_parent), final.head_time())
         moved = stored is not None and stored.rank != rank
         if moved:
             self.flush()
             self._applier.touch(source_id, 0)
-        head_hash, tail_hash = (None, None) if status == FAILED else edges(file, reader.checkpoint.offset_bytes)
         state = SourceState(
-            source, status, error, head_hash, tail_hash, reader.checkpoint, final, reader.bytes_pending, session_row,
+            source, verdict.status, verdict.error, *hashes, reader.checkpoint, final, reader.bytes_pending, session_row,
             self._now,
         )  # fmt: skip
         self._applier.save_source(source_id, state)
@@ -183,9 +199,8 @@ class Loader:
             self.flush()
             self._applier.touch(source_id, 0 if moved or start is None else start.line_number)
 
-    def _load_note(self, source_id: int, source: Source, file: IO[bytes]) -> str:
+    def _load_note(self, source_id: int, source: Source, data: bytes) -> str:
         agent = self._settings.agent(source.agent)
-        data = file.read(MAX_NOTE_BYTES)
         self._report.bytes_read += len(data)
         if source.kind == BLOCK and agent.read_note is not None:
             self._projector.add_note(source_id, agent.read_note(source, data))
@@ -195,10 +210,12 @@ class Loader:
         done = Checkpoint(offset_bytes=len(data), recognised=True)
         state = SourceState(source, INDEXED, None, None, None, done, done, 0, None, self._now)
         self._applier.save_source(source_id, state)
+        if self._projector.rows.size_characters > FLUSH_CHARACTERS:
+            self.flush()
         return INDEXED
 
-    def _report_lines(self, source: Source, reader: SourceReader, earlier: Counts) -> None:
-        report, counts = self._report, reader.final.counts
+    def _report_lines(self, source: Source, reader: SourceReader, counts: Counts, earlier: Counts) -> None:
+        report = self._report
         report.lines_seen += counts.seen - earlier.seen
         report.lines_indexed += counts.indexed - earlier.indexed
         report.lines_skipped += counts.skipped - earlier.skipped
@@ -226,7 +243,7 @@ class Loader:
         """Hold a known source as it was; note a new one as failed, to be tried again."""
         counts = self._agent(step.source.agent).sources
         self.problem("unreadable", step.source.path, f"cannot be read: {reason}")
-        if step.known is not None and step.known.status != FAILED:
+        if step.known is not None and step.known.status in (INDEXED, HELD):
             self._applier.hold(step.known.id, reason)
             counts.held += 1
             return

@@ -88,8 +88,10 @@ class Projector:
         for entry in line.journal:
             rows.journal.append((source_id, line.number, *entry))
         if line.error is not None:
-            error = (source_id, line.number, line.offset_bytes, line.error, line.error_excerpt or "")
-            rows.errors.append(error)
+            excerpt = line.error_excerpt or ""
+            rows.errors.append((source_id, line.number, line.offset_bytes, line.error, excerpt))
+            rows.size_characters += len(excerpt)
+        rows.size_characters += 200  # lines without prose weigh too
 
     def add_note(self, source_id: int, note: Note) -> None:
         """Project one memory block: its name, description and body are one searchable text."""

@@ -175,7 +175,15 @@ Index("source_rows_session", _sources.c.session_row)
 Index("event_rows_place", _events.c.source_id, _events.c.line_number)
 Index("event_rows_identity", _events.c.identity)
 Index("event_rows_type", _events.c.type_code)
-Index("event_rows_prompts", _events.c.source_id, sqlite_where=_events.c.is_prompt == 1)
+Index(
+    "event_rows_prompts",
+    _events.c.source_id,
+    _events.c.line_number,
+    _events.c.event_index,
+    _events.c.identity,
+    _events.c.record_id,
+    sqlite_where=_events.c.is_prompt == 1,
+)
 Index("event_rows_growing", _events.c.source_id, _events.c.message_id, sqlite_where=_events.c.may_grow == 1)
 Index(
     "event_rows_late_arguments",
@@ -185,6 +193,7 @@ Index(
 )
 Index("usage_rows_place", _usage.c.source_id, _usage.c.line_number)
 Index("usage_rows_message", _usage.c.message_id, sqlite_where=_usage.c.message_id.is_not(None))
+Index("usage_rows_told", _usage.c.source_id, _usage.c.message_id, sqlite_where=_usage.c.message_id.is_not(None))
 Index("fact_rows_place", _facts.c.source_id, _facts.c.line_number)
 Index("history_rows_place", _history.c.source_id, _history.c.line_number)
 Index("journal_rows_place", _journal.c.source_id, _journal.c.line_number)

@@ -102,8 +102,8 @@ _SOURCES: Final = """SELECT t.id, s.id, s.head_time, s.latest_ts, s.file_time, s
   ORDER BY e.line_number, e.event_index LIMIT 1)
 FROM touched_session t JOIN source_rows s ON s.session_row = t.id
 ORDER BY t.id, s.head_time IS NULL, s.head_time, s.path"""
-_FACTS: Final = """SELECT s.id, f.name, f.value, f.rank, f.target_record_id IS NULL OR EXISTS (
-  SELECT 1 FROM event_rows e WHERE e.source_id = s.id AND e.record_id = f.target_record_id)
+_FACTS: Final = """SELECT s.id, f.name, f.value, f.rank, CASE WHEN f.target_record_id IS NULL THEN 1 ELSE EXISTS (
+  SELECT 1 FROM event_rows e WHERE e.source_id = s.id AND e.record_id = f.target_record_id) END
 FROM touched_session t JOIN source_rows s ON s.session_row = t.id JOIN fact_rows f ON f.source_id = s.id
 WHERE t.id BETWEEN ? AND ?
 ORDER BY s.id, f.line_number, f.id"""
@@ -119,7 +119,7 @@ _TURNS: Final = """UPDATE session_rows SET turns = counted.turns FROM (
   ) g ON g.session_row = t.id GROUP BY t.id
 ) AS counted WHERE session_rows.id = counted.id"""
 _INHERITED: Final = """UPDATE session_rows SET inherited_calls = (
-  SELECT count(DISTINCT u.message_id) FROM source_rows s JOIN usage_rows u ON u.source_id = s.id
+  SELECT count(DISTINCT u.message_id) FROM source_rows s JOIN usage_rows u INDEXED BY usage_rows_told ON u.source_id = s.id
   WHERE s.session_row = session_rows.id AND u.message_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM usage_rows v WHERE v.message_id = u.message_id AND v.call_session = session_rows.id))
 WHERE id IN (SELECT id FROM touched_session)"""
@@ -137,15 +137,18 @@ _TOUCH_IMPORTS: Final = """INSERT OR IGNORE INTO touched_session
 SELECT i.id FROM session_rows i WHERE i.imported_from IN (
   SELECT a.name || ':' || n.session_id FROM touched_session t
   JOIN session_rows n ON n.id = t.id JOIN agents a ON a.id = n.agent_id)"""
-_MARK_IMPORTS: Final = """UPDATE event_rows SET hidden = (event_rows.hidden & ~4) | flagged.flag FROM (
-  SELECT s.id AS source_id, CASE WHEN EXISTS (
-    SELECT 1 FROM session_rows o JOIN agents a ON a.id = o.agent_id
-    JOIN source_rows os ON os.session_row = o.id
-    WHERE n.imported_from = a.name || ':' || o.session_id) THEN 4 ELSE 0 END AS flag
-  FROM touched_session t JOIN session_rows n ON n.id = t.id JOIN source_rows s ON s.session_row = n.id
-  WHERE n.imported_from IS NOT NULL
-) AS flagged
-WHERE event_rows.source_id = flagged.source_id AND (event_rows.hidden & 4) <> flagged.flag"""
+_NOTE_IMPORTED: Final = """INSERT OR IGNORE INTO touched_import
+SELECT t.id FROM touched_session t JOIN session_rows n ON n.id = t.id WHERE n.imported_from IS NOT NULL"""
+_FORGET_IMPORTED: Final = "DELETE FROM touched_import"
+_IMPORTED_SOURCES: Final = """SELECT s.id, CASE WHEN EXISTS (
+  SELECT 1 FROM agents a JOIN session_rows o ON o.agent_id = a.id
+  WHERE a.name = substr(n.imported_from, 1, instr(n.imported_from, ':') - 1)
+    AND o.session_id = substr(n.imported_from, instr(n.imported_from, ':') + 1)
+    AND EXISTS (SELECT 1 FROM source_rows w WHERE w.session_row = o.id)) THEN 4 ELSE 0 END
+FROM touched_session t JOIN session_rows n ON n.id = t.id JOIN source_rows s ON s.session_row = n.id
+WHERE n.imported_from IS NOT NULL"""
+_MARK_IMPORTED: Final = """UPDATE event_rows SET hidden = (hidden & ~4) | :flag
+WHERE source_id = :source_id AND (hidden & 4) <> :flag"""
 _BATCH: Final = 1000
 
 
@@ -153,6 +156,7 @@ def settle_sessions(connection: sqlite3.Connection, resolve_project: ResolveProj
     """Settle the sessions noted in ``touched_session``; those that no source tells any more are removed."""
     connection.execute(_TOUCH_IMPORTS)
     connection.execute(_FORGET)
+    connection.execute(_NOTE_IMPORTED)
     projects: dict[tuple[str, str], str] = {}
 
     def project_of(cwd: str, repo_root: str | None) -> str:
@@ -166,7 +170,10 @@ def settle_sessions(connection: sqlite3.Connection, resolve_project: ResolveProj
     connection.executemany(_STORE_PROJECT, [(*key, project) for key, project in sorted(projects.items())])
     connection.execute(_TURNS)
     connection.execute(_INHERITED)
-    connection.execute(_MARK_IMPORTS)
+    connection.execute(_NOTE_IMPORTED)
+    flags = [{"source_id": source_id, "flag": flag} for source_id, flag in connection.execute(_IMPORTED_SOURCES)]
+    connection.executemany(_MARK_IMPORTED, flags)
+    connection.execute(_FORGET_IMPORTED)
 
 
 def moved_projects(connection: sqlite3.Connection, resolve_project: ResolveProject) -> list[tuple[str, str, str]]:

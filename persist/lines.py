@@ -3,8 +3,9 @@
 Split on LF only, decode line by line, keep byte offsets (``spec/aster.md`` 8: one bad byte must not hide what
 follows). Standard library and orjson only; knows no agent and no index.
 
-orjson is the fast way; what it refuses although a value can be read (lone surrogates, NaN, a BOM, numbers
-beyond 64 bits, glued records, zero bytes) goes the slow way through ``json``.
+orjson is the fast way (it reads integers beyond 64 bits as floats); what it refuses although a value can be read
+(lone surrogates, NaN, numbers beyond a float, a BOM, raw control characters, glued records, zero bytes) goes the slow
+way through ``json``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 """Longer lines are read past in pieces and counted as damaged (DESIGN law 6)."""
 BLOCK_BYTES: Final = 1024 * 1024
 _EXCERPT_BYTES: Final = 1024
-_MAX_RECOVERY_ATTEMPTS: Final = 200
+_MAX_FAILURES: Final = 200
+"""Each costs the standard decoder a look over the line up to there, for its message."""
+_MAX_NESTED_ATTEMPTS: Final = 50
 _MAX_INT_DIGITS: Final = 400
 
 
@@ -56,11 +59,13 @@ def iter_lines(
     Memory is one block and one line. The last line comes with ``terminated=False`` when no LF ends it;
     an empty remainder is not a line. Raises ``OSError`` where reading fails.
     """
+    # A block no larger than the limit: a line that lies inside one need not be measured.
+    block_bytes = max(1, min(BLOCK_BYTES, max_line_bytes))
     file.seek(start)
     offset = start
     kept = bytearray()
     oversize_bytes = 0
-    while block := file.read(BLOCK_BYTES):
+    while block := file.read(block_bytes):
         if b"\n" not in block:
             kept, oversize_bytes = _keep(kept, oversize_bytes, block, max_line_bytes)
             continue
@@ -109,10 +114,11 @@ def decode(data: bytes) -> Record:
 def decode_line(data: bytes) -> Decoded:
     """Return every whole JSON value of a line, and one sentence about the bytes given up, if any.
 
-    A blank line gives no record and no damage. Values that stand glued together are all returned, without
-    damage when nothing else is on the line. Invalid UTF-8 inside a value is replaced and is damage.
-    The sentence tells positions and reasons, never content. Cost: linear but for damaged lines, where
-    at most ``_MAX_RECOVERY_ATTEMPTS`` starts are tried.
+    A line of white space (Unicode's White_Space, as Aether trims it) gives no record and no damage. Values that stand
+    glued together are all returned, without damage when nothing else is on the line. Behind a broken record, values
+    are returned that cannot be a part of it (see ``_next_start``). Invalid UTF-8 inside a value is replaced and is
+    damage. The sentence tells positions and reasons, never content. Cost: linear, but for each of at most
+    ``_MAX_FAILURES`` failures the line is scanned once more.
     """
     try:
         return Decoded([orjson.loads(data)], None)
@@ -146,10 +152,12 @@ def _float(text: str) -> float | None:
 
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _name: None, parse_int=_number, parse_float=_float, strict=False)
-_BETWEEN = re.compile(r"[ \t\r\n]*")
-_ZEROS = re.compile(r"[\0 \t\r]+")
+_WHITE_SPACE: Final = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_BLANK = re.compile(f"[{_WHITE_SPACE}]*")
+_ZEROS = re.compile(f"\0[\0{_WHITE_SPACE}]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _START = re.compile(r'\{\s*"')
+_FIRST_KEY = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 def _values(text: str) -> tuple[list[Record], str | None]:
@@ -157,37 +165,79 @@ def _values(text: str) -> tuple[list[Record], str | None]:
     records: list[Record] = []
     lost: str | None = None
     position = _blank_end(text, 0)
-    end = len(text)
-    attempts = 0
-    while position < end:
-        zeros = _ZEROS.match(text, position)
+    is_border = True
+    failures = 0
+    while position < len(text):
+        zeros = _ZEROS.match(text, position) if is_border else None
         if zeros is not None:
-            if "\0" in zeros[0]:
-                lost = lost or f"{zeros[0].count(chr(0))} zero bytes at character {position} of the line"
+            lost = lost or f"{zeros[0].count(chr(0))} zero bytes at character {position} of the line"
             position = zeros.end()
             continue
         value, after, reason = _one(text, position)
-        if reason is None and (position == 0 or records or not lost or _ends_well(text, after)):
+        if reason is None and (is_border or _ends_well(text, after)):
             records.append(value)
+            is_border = True
             position = _blank_end(text, after)
             continue
         lost = lost or f"{reason or 'stray text'} at character {position} of the line"
-        attempts += 1
-        following = _START.search(text, position + 1) if attempts < _MAX_RECOVERY_ATTEMPTS else None
+        is_border = False
+        failures += reason is not None
+        following = None if reason == _TOO_DEEP or failures > _MAX_FAILURES else _next_start(text, position, after)
         if following is None:
             break
-        position = following.start()
+        position = following
     return records, lost
 
 
+_TOO_DEEP: Final = "nested too deeply"
+
+
 def _one(text: str, position: int) -> tuple[Record, int, str | None]:
+    """Return the value that begins at ``position`` and its end; or ``None``, where reading failed, and why."""
     try:
         value, after = _DECODER.raw_decode(text, position)
     except RecursionError:
-        return None, position, "nested too deeply"
-    except ValueError:
-        return None, position, "not JSON"
+        return None, position, _TOO_DEEP
+    except json.JSONDecodeError as error:
+        return None, error.pos, "not JSON"
     return _without_surrogates(value), after, None
+
+
+def _next_start(text: str, broken: int, failed: int) -> int | None:
+    """Return where, behind the broken text at ``broken`` whose grammar failed at ``failed``, a record may begin.
+
+    What was read without complaint before ``failed`` belongs to the broken text, and objects nested there are no
+    records. A record glued onto a torn one makes the grammar fail at its brace or, within a string that it
+    closes, behind its first quote. Only one torn where a value was due swallows the next record whole.
+    """
+    swallowed = _swallowed(text, broken, failed)
+    if swallowed is not None:
+        return swallowed
+    found = _START.search(text, max(broken + 1, failed - 3))
+    while found is not None and found.end() < failed:
+        found = _START.search(text, found.start() + 1)
+    return found.start() if found is not None else None
+
+
+def _swallowed(text: str, broken: int, failed: int) -> int | None:
+    """Return the start of an object that reads as the last value before ``failed`` and may be a record.
+
+    By grammar it cannot be told from a nested one, so it must begin with the same key as the broken record,
+    as the records of one file mostly do and nested ones mostly do not.
+    """
+    closing = text.rfind("}", broken, failed)
+    first_key = _FIRST_KEY.match(text, broken)
+    if closing < 0 or first_key is None or _blank_end(text, closing + 1) != failed:
+        return None
+    position = text.find(first_key[0], broken + 1, failed)
+    for _ in range(_MAX_NESTED_ATTEMPTS):
+        if position < 0:
+            return None
+        _, after, reason = _one(text, position)
+        if reason is None and after == closing + 1:
+            return position
+        position = text.find(first_key[0], after if reason is None else position + 1, failed)
+    return None
 
 
 def _ends_well(text: str, after: int) -> bool:
@@ -200,16 +250,27 @@ def _ends_well(text: str, after: int) -> bool:
 
 
 def _blank_end(text: str, position: int) -> int:
-    match = _BETWEEN.match(text, position)
+    match = _BLANK.match(text, position)
     return match.end() if match is not None else position
 
 
 def _without_surrogates(value: Record) -> Record:
-    """Replace lone surrogates in every string of a value (they cannot be stored or printed)."""
-    if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value) if _SURROGATE.search(value) else value
-    if isinstance(value, list):
-        return [_without_surrogates(element) for element in value]
-    if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(element) for key, element in value.items()}
-    return value
+    """Replace lone surrogates in every string of a value, in place (they cannot be stored or printed).
+
+    Not recursive: values nested as deeply as the decoder allows would end at Python's own limit.
+    """
+    whole = [value]
+    unseen: list[list[Record] | dict[str, Record]] = [whole]
+    while unseen:
+        holder = unseen.pop()
+        for place, element in list(enumerate(holder) if isinstance(holder, list) else holder.items()):
+            if isinstance(element, str):
+                if _SURROGATE.search(element):
+                    holder[place] = _SURROGATE.sub("\ufffd", element)
+            elif isinstance(element, list | dict):
+                unseen.append(element)
+        if isinstance(holder, dict) and any(map(_SURROGATE.search, holder)):
+            replaced = {_SURROGATE.sub("\ufffd", key): element for key, element in holder.items()}
+            holder.clear()
+            holder.update(replaced)
+    return whole[0]

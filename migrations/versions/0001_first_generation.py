@@ -230,12 +230,14 @@ INDEXES: Final = (
     "CREATE INDEX event_rows_place ON event_rows (source_id, line_number)",
     "CREATE INDEX event_rows_identity ON event_rows (identity)",
     "CREATE INDEX event_rows_type ON event_rows (type_code)",
-    "CREATE INDEX event_rows_prompts ON event_rows (source_id) WHERE is_prompt = 1",
+    """CREATE INDEX event_rows_prompts ON event_rows (source_id, line_number, event_index, identity, record_id)
+  WHERE is_prompt = 1""",
     "CREATE INDEX event_rows_growing ON event_rows (source_id, message_id) WHERE may_grow = 1",
     """CREATE INDEX event_rows_late_arguments ON event_rows (source_id, tool_call_id)
   WHERE arguments_head IS NOT NULL AND type_code <> 6""",
     "CREATE INDEX usage_rows_place ON usage_rows (source_id, line_number)",
     "CREATE INDEX usage_rows_message ON usage_rows (message_id) WHERE message_id IS NOT NULL",
+    "CREATE INDEX usage_rows_told ON usage_rows (source_id, message_id) WHERE message_id IS NOT NULL",
     "CREATE INDEX fact_rows_place ON fact_rows (source_id, line_number)",
     "CREATE INDEX history_rows_place ON history_rows (source_id, line_number)",
     "CREATE INDEX journal_rows_place ON journal_rows (source_id, line_number)",

@@ -117,10 +117,12 @@ def shadowed(found: Sequence[Found]) -> list[Found]:
 
     Compared by the path below the root. Homes of one rank do not hide each other's files. Pure.
     """
+    if len({look.root.rank for look in found}) < 2:
+        return list(found)
     ranks: dict[tuple[str, str], int] = {}
     for look in found:
         for source in look.sources:
-            key = (source.agent, os.path.relpath(source.path, source.root))
+            key = (source.agent, _below(source))
             ranks[key] = min(look.root.rank, ranks.get(key, look.root.rank))
     return [
         replace(
@@ -128,11 +130,16 @@ def shadowed(found: Sequence[Found]) -> list[Found]:
             sources=tuple(
                 source
                 for source in look.sources
-                if ranks[source.agent, os.path.relpath(source.path, source.root)] == look.root.rank
+                if ranks[source.agent, _below(source)] == look.root.rank
             ),
         )
         for look in found
     ]
+
+
+def _below(source: Source) -> str:
+    """Return a source's path below its root; discovery joins the two, so the one begins with the other."""
+    return source.path[len(source.root.rstrip("/")) + 1 :]
 
 
 def open_parser(source: Source, state: State | None) -> Parser:

@@ -295,3 +295,14 @@ def test_status_tells_what_the_index_holds(index: Path, run: Run) -> None:
     plain = run("status")
     assert plain.code == 0
     assert plain.stdout.splitlines()[1].split()[:4] == ["agent", "sources", "sessions", "events"]
+
+
+@pytest.mark.parametrize(
+    "words", [["search", "plainword"], ["search", "--recent", "plainword", "--json"]], ids=" ".join
+)
+def test_an_answer_imports_nothing_heavy(words: list[str], index: Path) -> None:
+    heavy = ("pydantic", "sqlalchemy", "alembic", "rich", "ulid", "filelock", "asyncio", "yaml")
+    probe = f"import sys; from cli.app import main; print(main({words!r}), *({heavy!r} & sys.modules.keys()))"
+    probe = probe.replace(repr(heavy), f"set({heavy!r})")
+    done = subprocess.run([sys.executable, "-c", probe], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0"

@@ -11,7 +11,8 @@ CREATE INDEX event_rows_late_arguments ON event_rows (source_id, tool_call_id)
 
 CREATE INDEX event_rows_place ON event_rows (source_id, line_number);
 
-CREATE INDEX event_rows_prompts ON event_rows (source_id) WHERE is_prompt = 1;
+CREATE INDEX event_rows_prompts ON event_rows (source_id, line_number, event_index, identity, record_id)
+  WHERE is_prompt = 1;
 
 CREATE INDEX event_rows_type ON event_rows (type_code);
 
@@ -32,6 +33,8 @@ CREATE INDEX source_rows_session ON source_rows (session_row);
 CREATE INDEX usage_rows_message ON usage_rows (message_id) WHERE message_id IS NOT NULL;
 
 CREATE INDEX usage_rows_place ON usage_rows (source_id, line_number);
+
+CREATE INDEX usage_rows_told ON usage_rows (source_id, message_id) WHERE message_id IS NOT NULL;
 
 CREATE TABLE 'prompt_keys_config'(k PRIMARY KEY, v) WITHOUT ROWID;
 

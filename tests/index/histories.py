@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -36,8 +37,9 @@ class World:
         self._halves: dict[Path, bytes] = {}
 
     def take(self, name: str, seed: int) -> None:
-        """Take one step; a step that finds nothing to change does nothing."""
-        STEPS[name](self, Random(seed))
+        """Take one step; a step that finds nothing to change, or a folder in its way, does nothing."""
+        with suppress(IsADirectoryError):
+            STEPS[name](self, Random(seed))
 
     def files(self) -> list[Path]:
         """Return all files of the store, in order."""
