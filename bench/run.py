@@ -54,10 +54,12 @@ class Bench:
     def module(self, name: str, *words: str | Path, **variables: str) -> dict[str, Any]:
         """Run a module of this package in a process of its own; return the JSON that it prints."""
         command = [sys.executable, "-m", name, *map(str, words)]
+        started = time.monotonic()
         done = subprocess.run(
             command, env={**self._variables, **variables}, cwd=REPOSITORY, stdout=subprocess.PIPE, check=True
         )
         answer: dict[str, Any] = json.loads(done.stdout)
+        sys.stderr.write(f"{name} {words[0]}: {time.monotonic() - started:.0f} s\n")
         return answer
 
     def process_s(self, *command: str) -> float:

@@ -54,6 +54,8 @@ ANSWERS: Final[dict[type[BaseException], Answer]] = {
     index_errors.IndexUnusableError: Answer(INDEX_UNUSABLE, "index_unusable"),
     index_errors.IndexNewerError: Answer(INDEX_UNUSABLE, "index_newer", "update aster-index"),
     index_errors.IndexBusyError: Answer(BUSY, "busy", "try again when it is done"),
+    index_errors.IndexWriteError: Answer(PARTLY_DONE, "io"),
+    index_errors.EmptyQueryError: Answer(USAGE, "usage"),
     index_errors.QueryRefusedError: Answer(REFUSED, "refused", "asx schema prints what can be read"),
     index_errors.QueryFailedError: Answer(USAGE, "usage", "asx schema prints the views and columns"),
     index_errors.QueryTimeoutError: Answer(REFUSED, "timeout", "narrow the statement or give --timeout"),

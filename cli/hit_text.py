@@ -13,6 +13,7 @@ from cli.shapes import STORE_AGENT
 from cli.snippets import excerpt
 
 if TYPE_CHECKING:
+    from index.freshness import Freshness
     from index.results import Hit, SearchResult
 
 _INDENT: Final = "  "
@@ -106,7 +107,7 @@ def print_nothing_found(result: SearchResult) -> None:
         output.talk(f"it stands elsewhere: {told}; asx search --in {','.join(elsewhere)} …")
 
 
-def print_notes(result: SearchResult) -> None:
+def print_notes(result: SearchResult, state: Freshness) -> None:
     """Say on stderr what the answer leaves out, what its order rests on, and whether the index is behind."""
     left = result.total - len(result.hits)
     if result.hits and left > 0:
@@ -115,6 +116,6 @@ def print_notes(result: SearchResult) -> None:
     if result.borrowed_times:
         hits = count(result.borrowed_times, "hit")
         output.talk(f"{hits} without a recorded time, placed by the time of session or file")
-    if result.stale:
-        age = f" (last brought up to date {age_of(result.age_s)} ago)" if result.age_s is not None else ""
+    if state.stale:
+        age = f" (last brought up to date {age_of(state.age_s)} ago)" if state.age_s is not None else ""
         output.talk(f"the files are newer than the index{age.replace('now ago', 'just now')}; run: asx ingest")

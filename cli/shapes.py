@@ -9,12 +9,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cli.snippets import snippet
 from index import results
 from persist.events import JournalEntry
 from persist.memory.blocks import Block
+
+if TYPE_CHECKING:
+    from index.freshness import Freshness
 
 Shape: TypeAlias = dict[str, Any]
 
@@ -113,7 +116,7 @@ def status(found: results.Status) -> Shape:
     }
 
 
-def search(result: results.SearchResult, *, snippet_characters: int | None = None) -> Shape:
+def search(result: results.SearchResult, state: Freshness, *, snippet_characters: int | None = None) -> Shape:
     """Return the shape of ``search``; with ``snippet_characters`` the texts are cut around their first span."""
     return {
         "query": result.query,
@@ -125,7 +128,7 @@ def search(result: results.SearchResult, *, snippet_characters: int | None = Non
         "total_is_exact": result.total_is_exact,
         "returned": len(result.hits),
         "truncated": len(result.hits) < result.total,
-        "index": {"stale": result.stale, "age_s": result.age_s},
+        "index": {"stale": state.stale, "age_s": state.age_s},
         "texts": result.texts,
         "borrowed_times": result.borrowed_times,
         "hits": [_hit(hit, snippet_characters) for hit in result.hits],
@@ -171,7 +174,7 @@ def recent(query: str, hits: Iterable[results.Hit], *, truncated: bool) -> Shape
             {
                 "sessionId": hit.session_id,
                 "cwd": hit.cwd or hit.project,
-                "sessionCreatedAt": None,
+                "sessionCreatedAt": hit.session_created_at,
                 "prompt": hit.text,
                 "matchStart": hit.spans[0][0],
                 "matchEnd": hit.spans[0][1],

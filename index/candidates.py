@@ -1,8 +1,8 @@
 """Finds the texts that may hold a query, newest first: full text proposes, the verifier in ``index.match`` decides.
 
 Plain ``sqlite3`` on a reading connection. Keys map character by character, so every hit is among the candidates
-(DESIGN 9). Few candidates are all fetched and sorted; of many, the newest are met by walking the time index until
-enough texts have been verified, so that a common word costs no more than a rare one.
+(DESIGN 9). Few candidates are all fetched and sorted; where they are many, texts are met newest first on the time index
+until enough have been verified, so that a common word costs no more than a rare one.
 """
 
 from __future__ import annotations
@@ -30,77 +30,104 @@ class Candidate(NamedTuple):
     text: str
 
 
-def candidate_ids(connection: sqlite3.Connection, query: Query, fields: Sequence[int]) -> list[int]:
-    """Return the ids of all texts of ``fields`` (and perhaps of others) whose key holds the query's, ascending.
+class Candidates(NamedTuple):
+    """How many texts' keys hold the query's, and which they are: null when they are more than ``SORT_ALL_BELOW``."""
+
+    total: int
+    ids: tuple[int, ...] | None
+
+
+def find_candidates(connection: sqlite3.Connection, query: Query, fields: Sequence[int]) -> Candidates:
+    """Return the texts, of ``fields`` and perhaps of others, whose key holds the query's.
 
     Cost: full text for keys of three characters and more, else a scan of the keys.
     """
     ids: list[int] = []
     for table in _tables(fields):
-        if query.expression is not None:
-            sql, value = f"SELECT rowid FROM {table} WHERE {table} MATCH ?", query.expression
-        else:
-            sql, value = f"SELECT rowid FROM {table} WHERE instr(key, ?) > 0", query.key
-        if query.expression is None and not query.key:
-            ids.extend(row[0] for row in connection.execute(f"SELECT rowid FROM {table}"))
-        else:
-            ids.extend(row[0] for row in connection.execute(sql, (value,)))
-    return sorted(ids)
+        where, values = _condition(table, query)
+        left = SORT_ALL_BELOW + 1 - len(ids)
+        rows = connection.execute(f"SELECT rowid FROM {table} WHERE {where} LIMIT ?", (*values, left))
+        ids.extend(row[0] for row in rows)
+    if len(ids) <= SORT_ALL_BELOW:
+        return Candidates(len(ids), tuple(sorted(ids)))
+    count = 0
+    for table in _tables(fields):
+        where, values = _condition(table, query)
+        count += connection.execute(f"SELECT count(*) FROM {table} WHERE {where}", values).fetchone()[0]
+    return Candidates(count, None)
 
 
-def fetch(connection: sqlite3.Connection, ids: Sequence[int], fields: Sequence[int]) -> Iterator[Candidate]:
-    """Yield those of ``ids`` that are of one of ``fields``, in no order."""
+def newest_first(
+    connection: sqlite3.Connection, candidates: Candidates, fields: Sequence[int]
+) -> Iterator[list[Candidate]]:
+    """Yield texts in groups of equal time, newest group first; within a group in no order.
+
+    Few candidates are yielded as they are; where they are many, every text of ``fields`` is met in its turn, for the
+    verifier to sort out, since the next hit is then never far. Texts without a time stand in the place of their file's.
+    """
+    found = _walk_all(connection, fields) if candidates.ids is None else _sorted(connection, candidates.ids, fields)
+    for _, group in groupby(found, key=lambda pair: pair[0]):
+        yield [candidate for _, candidate in group]
+
+
+def _condition(table: str, query: Query) -> tuple[str, tuple[str, ...]]:
+    if query.expression is not None:
+        return f"{table} MATCH ?", (query.expression,)
+    if not query.key:  # marks alone: no key tells, the verifier looks at every text
+        return "1", ()
+    return "instr(key, ?) > 0", (query.key,)
+
+
+def _sorted(connection: sqlite3.Connection, ids: Sequence[int], fields: Sequence[int]) -> list[tuple[str, Candidate]]:
     wanted = frozenset(fields)
+    found: list[tuple[str, Candidate]] = []
     for start in range(0, len(ids), _BIND_LIMIT):
         part = ids[start : start + _BIND_LIMIT]
         marks = ", ".join("?" * len(part))
         for row in connection.execute(f"SELECT id, field, sort_ts, text FROM prose WHERE id IN ({marks})", part):
-            if row[1] in wanted:
-                yield Candidate(*row)
+            candidate = Candidate(*row)
+            if candidate.field in wanted:
+                found.append((candidate.sort_ts or _file_time(connection, candidate.id), candidate))
+    found.sort(key=lambda pair: pair[0], reverse=True)
+    return found
 
 
-def newest_first(
-    connection: sqlite3.Connection, ids: frozenset[int], fields: Sequence[int]
-) -> Iterator[list[Candidate]]:
-    """Yield the candidates in groups of equal time, newest group first; within a group in no order.
+def _walk_all(connection: sqlite3.Connection, fields: Sequence[int]) -> Iterator[tuple[str, Candidate]]:
+    streams = [_timed(connection, field) for field in fields]
+    untimed = [
+        (_file_time(connection, row[0]), Candidate(*row))
+        for field in fields
+        for row in connection.execute(
+            "SELECT id, field, sort_ts, text FROM prose WHERE field = ? AND sort_ts IS NULL", (field,)
+        )
+    ]
+    untimed.sort(key=lambda pair: pair[0], reverse=True)
+    return heapq.merge(*streams, untimed, key=lambda pair: pair[0], reverse=True)
 
-    Texts without a time of their own come in the place of their file's. Cost: the index entries passed.
-    """
-    timed = [_walk(connection, field) for field in fields]
-    untimed = sorted(_untimed(connection, ids, fields), reverse=True)
-    merged = heapq.merge(*timed, untimed, reverse=True)
-    chosen = ((sort_ts, id_) for sort_ts, id_ in merged if id_ in ids)
-    for _, group in groupby(chosen, key=lambda pair: pair[0]):
-        yield list(fetch(connection, [id_ for _, id_ in group], fields))
+
+def _timed(connection: sqlite3.Connection, field: int) -> Iterator[tuple[str, Candidate]]:
+    rows = connection.execute(
+        """SELECT id, field, sort_ts, text FROM prose INDEXED BY prose_newest
+        WHERE field = ? AND sort_ts IS NOT NULL ORDER BY sort_ts DESC""",
+        (field,),
+    )
+    return ((row[2], Candidate(*row)) for row in rows)
+
+
+_FILE_TIME: Final = """SELECT s.file_time FROM source_rows s WHERE s.id = coalesce(
+  (SELECT source_id FROM event_rows WHERE id = :id), (SELECT source_id FROM history_rows WHERE id = :id),
+  (SELECT source_id FROM block_rows WHERE id = :id), (SELECT source_id FROM memory_fact_rows WHERE id = :id))"""
+"""An id belongs to one of these tables only: ids come from one counter."""
+
+
+def _file_time(connection: sqlite3.Connection, id_: int) -> str:
+    return str(connection.execute(_FILE_TIME, {"id": id_}).fetchone()[0])
 
 
 def count_texts(connection: sqlite3.Connection, fields: Sequence[int]) -> int:
     """Return how many texts of ``fields`` there are. Cost: linear in them, on an index."""
     marks = ", ".join("?" * len(fields))
     return int(connection.execute(f"SELECT count(*) FROM prose WHERE field IN ({marks})", tuple(fields)).fetchone()[0])
-
-
-def _walk(connection: sqlite3.Connection, field: int) -> Iterator[tuple[str, int]]:
-    rows = connection.execute(
-        "SELECT sort_ts, id FROM prose WHERE field = ? AND sort_ts IS NOT NULL ORDER BY sort_ts DESC, id DESC", (field,)
-    )
-    return ((sort_ts, id_) for sort_ts, id_ in rows)
-
-
-_FILE_TIME: Final = """SELECT coalesce(
-  (SELECT s.file_time FROM event_rows e JOIN source_rows s ON s.id = e.source_id WHERE e.id = p.id),
-  (SELECT s.file_time FROM history_rows h JOIN source_rows s ON s.id = h.source_id WHERE h.id = p.id),
-  (SELECT s.file_time FROM block_rows b JOIN source_rows s ON s.id = b.source_id WHERE b.id = p.id),
-  (SELECT s.file_time FROM memory_fact_rows f JOIN source_rows s ON s.id = f.source_id WHERE f.id = p.id)
-), p.id FROM prose p WHERE p.field = ? AND p.sort_ts IS NULL"""
-"""An id belongs to one of these tables only; ids come from one counter."""
-
-
-def _untimed(connection: sqlite3.Connection, ids: frozenset[int], fields: Sequence[int]) -> Iterator[tuple[str, int]]:
-    for field in fields:
-        for file_time, id_ in connection.execute(_FILE_TIME, (field,)):
-            if id_ in ids:
-                yield file_time, id_
 
 
 def _tables(fields: Sequence[int]) -> list[str]:

@@ -52,6 +52,22 @@ class IndexBusyError(AsterIndexError):
         super().__init__(f"another ingest is writing {path} (waited {timeout_s:g} s); try again when it is done")
 
 
+class IndexWriteError(AsterIndexError):
+    """The index could not be written: a full disk, say. What was committed before stands, and nothing else."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"cannot write {path}: {reason}; see to its disk and run the command again")
+
+
+class EmptyQueryError(AsterIndexError):
+    """The query has nothing to look for: it is empty or all blanks."""
+
+    def __init__(self) -> None:
+        super().__init__("the query is empty or only blanks; give at least one visible character")
+
+
 class QueryRefusedError(AsterIndexError):
     """A statement asked for something that the guard denies; ``denied`` names it."""
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from index.discovery import look
 from index.ingest import lock_path, read_known
+from index.opening import open_reader
 from index.plan import make_plan
 from index.settings import Settings
 from persist.times import from_ns
@@ -24,6 +25,15 @@ class Freshness:
     stale: bool
     age_s: float | None
     last_ingest_at: str | None
+
+
+def freshness_of(settings: Settings) -> Freshness:
+    """Return the freshness of the index at its path. Raises the errors of ``open_reader``."""
+    connection = open_reader(settings.index_path)
+    try:
+        return freshness(settings, connection)
+    finally:
+        connection.close()
 
 
 def freshness(settings: Settings, connection: sqlite3.Connection) -> Freshness:

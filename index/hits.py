@@ -25,8 +25,8 @@ class Described(NamedTuple):
     order: tuple[str, str, str, str, int]
 
 
-_EVENT: Final = """SELECT a.name, n.session_id, n.parent_session_id, coalesce(n.title, n.first_prompt), n.project,
-  n.cwd, e.event_index, e.turn_index, coalesce(e.ts, e.sort_ts, s.file_time),
+_EVENT: Final = """SELECT a.name, n.session_id, n.parent_session_id, coalesce(n.title, n.first_prompt), n.created_at,
+  n.project, n.cwd, e.event_index, e.turn_index, coalesce(e.ts, e.sort_ts, s.file_time),
   CASE WHEN e.ts IS NOT NULL THEN 'record' WHEN e.ts_source = 2 THEN 'previous' WHEN e.ts_source = 3 THEN 'session'
     ELSE 'file' END,
   CASE e.kind WHEN 1 THEN 'user' WHEN 2 THEN 'agent' ELSE 'control' END, t.name, NULL, s.path, e.line_number,
@@ -37,7 +37,7 @@ JOIN agents a ON a.id = s.agent_id
 JOIN event_types t ON t.code = e.type_code
 LEFT JOIN session_rows n ON n.id = s.session_row
 WHERE e.id = ? AND e.hidden = 0"""
-_HISTORY: Final = """SELECT a.name, h.session_id, NULL, coalesce(n.title, n.first_prompt),
+_HISTORY: Final = """SELECT a.name, h.session_id, NULL, coalesce(n.title, n.first_prompt), n.created_at,
   coalesce(h.project, n.project), n.cwd, NULL, NULL, coalesce(h.ts, s.file_time),
   CASE WHEN h.ts IS NOT NULL THEN 'record' ELSE 'file' END,
   'user', NULL, NULL, s.path, h.line_number, h.offset_bytes
@@ -46,7 +46,7 @@ JOIN source_rows s ON s.id = h.source_id
 JOIN agents a ON a.id = s.agent_id
 LEFT JOIN session_rows n ON n.agent_id = s.agent_id AND n.session_id = h.session_id
 WHERE h.id = ? AND h.in_transcript = 0"""
-_BLOCK: Final = """SELECT a.name, b.source_session, NULL, NULL, b.project, NULL, NULL, NULL,
+_BLOCK: Final = """SELECT a.name, b.source_session, NULL, NULL, NULL, b.project, NULL, NULL, NULL,
   coalesce(b.updated_at, b.created_at, s.file_time),
   CASE WHEN coalesce(b.updated_at, b.created_at) IS NULL THEN 'file' ELSE 'record' END,
   'memory', NULL, b.name, s.path, NULL, NULL
@@ -54,7 +54,7 @@ FROM block_rows b
 JOIN source_rows s ON s.id = b.source_id
 JOIN agents a ON a.id = s.agent_id
 WHERE b.id = ?"""
-_FACT: Final = """SELECT a.name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, s.file_time, 'file', 'memory', NULL,
+_FACT: Final = """SELECT a.name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, s.file_time, 'file', 'memory', NULL,
   'ASTER.md:' || f.line_number, s.path, f.line_number, f.offset_bytes
 FROM memory_fact_rows f
 JOIN source_rows s ON s.id = f.source_id
@@ -97,13 +97,14 @@ def _statement(field: int) -> str:
 
 
 def _hit(row: tuple[Any, ...], candidate: Candidate, spans: list[Span]) -> Hit:
-    (agent, session_id, parent, title, project, cwd, event_index, turn_index, ts, ts_source, kind, event_type, name,
-     path, line_number, offset_bytes) = row  # fmt: skip
+    (agent, session_id, parent, title, created_at, project, cwd, event_index, turn_index, ts, ts_source, kind,
+     event_type, name, path, line_number, offset_bytes) = row  # fmt: skip
     return Hit(
         agent=agent,
         session_id=session_id,
         parent_session_id=parent,
         session_title=title,
+        session_created_at=created_at,
         project=project,
         cwd=cwd,
         event_index=event_index,

@@ -23,7 +23,15 @@ from index.discovery import Look, look
 from index.errors import IndexBusyError, IndexUnusableError
 from index.load import Loader, Progress, Silent, StoredEdges
 from index.notices import deletion_notice
-from index.opening import Finding, is_current, leave_for_readers, open_reader, open_writer, read_header
+from index.opening import (
+    Finding,
+    is_current,
+    leave_for_readers,
+    open_reader,
+    open_writer,
+    read_header,
+    told_as_sentences,
+)
 from index.plan import BROKEN, FAILED, GONE_TOGETHER, HELD, IGNORED, Action, Known, Plan, Step, make_plan
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
@@ -53,7 +61,7 @@ def ingest(
     """
     from index.rebuild import rebuild_locked
 
-    with index_lock(settings):
+    with index_lock(settings), told_as_sentences(settings.index_path):
         reason = _must_remake(settings)
         if reason is not None:
             report = rebuild_locked(settings, prune=prune, progress=progress)

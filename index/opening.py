@@ -10,18 +10,21 @@ import os
 import sqlite3
 import stat
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from index.errors import IndexNewerError, IndexUnusableError, NoIndexError
+from index.errors import IndexBusyError, IndexNewerError, IndexUnusableError, IndexWriteError, NoIndexError
 from index.match.key import FOLD_VERSION
 from migrations import APPLICATION_ID, GENERATION
 
 PROJECTION_VERSION: Final = 1
 """Raised whenever the same bytes give other rows; a golden test of projected rows fails until it is."""
 BUSY_TIMEOUT_MS: Final = 5000
+_HELD_BY_ANOTHER: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _MAGIC: Final = b"SQLite format 3\0"
 _REBUILD: Final = "run: asx rebuild"
 
@@ -87,6 +90,8 @@ def open_reader(path: Path) -> sqlite3.Connection:
         unicode_version = _meta(connection).get("unicode_version")
     except sqlite3.DatabaseError as error:
         connection.close()
+        if error.sqlite_errorcode & 0xFF in _HELD_BY_ANOTHER:
+            raise IndexBusyError(path, BUSY_TIMEOUT_MS / 1000) from error
         raise IndexUnusableError(path, f"is damaged ({error})", _REBUILD) from error
     if generation > GENERATION:
         connection.close()
@@ -112,6 +117,24 @@ def open_writer(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA secure_delete = off")
     connection.execute(f"PRAGMA journal_size_limit = {16 * 1024 * 1024}")
     return connection
+
+
+@contextmanager
+def told_as_sentences(path: Path) -> Iterator[None]:
+    """Turn what SQLite raises while the index is written into this package's errors.
+
+    A full disk or a failing one is ``IndexWriteError``, another's lock ``IndexBusyError``, damage
+    ``IndexUnusableError``; extended result codes count as their primary ones.
+    """
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _HELD_BY_ANOTHER:
+            raise IndexBusyError(path, BUSY_TIMEOUT_MS / 1000) from error
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise IndexUnusableError(path, f"is damaged ({error})", _REBUILD) from error
+        raise IndexWriteError(path, str(error)) from error
 
 
 def leave_for_readers(path: Path) -> None:

@@ -20,7 +20,7 @@ from index.errors import AsterIndexError, IndexUnusableError
 from index.ingest import begin_report, finish_report, index_lock, read_known, without_cycles
 from index.load import Loader, Progress, Silent
 from index.notices import deletion_notice
-from index.opening import Finding, leave_for_readers, open_reader, read_header
+from index.opening import Finding, leave_for_readers, open_reader, read_header, told_as_sentences
 from index.plan import Action, Plan, Step, make_plan
 from index.results import IngestReport
 from index.settings import Settings
@@ -42,7 +42,7 @@ def rebuild(settings: Settings, *, prune: bool = False, progress: Progress | Non
     half of an agent's, ``prune`` must allow it. Raises ``IndexBusyError``; ``IndexUnusableError`` for a path that must
     not be overwritten; ``RefusedError`` for a loss that was not allowed.
     """
-    with index_lock(settings):
+    with index_lock(settings), told_as_sentences(settings.index_path):
         return rebuild_locked(settings, prune=prune, progress=progress)
 
 

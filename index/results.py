@@ -111,6 +111,7 @@ class Hit:
     session_id: str | None
     parent_session_id: str | None
     session_title: str | None
+    session_created_at: str | None
     project: str | None
     cwd: str | None
     event_index: int | None
@@ -146,8 +147,6 @@ class SearchResult:
     elsewhere: Mapping[str, int]
     texts: int
     borrowed_times: int
-    stale: bool
-    age_s: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from index.candidates import SORT_ALL_BELOW, Candidate, candidate_ids, count_texts, newest_first
+from index.candidates import SORT_ALL_BELOW, Candidate, Candidates, count_texts, find_candidates, newest_first
 from index.fields import IN_PROMPT_KEYS, SEARCHED
-from index.freshness import Freshness, freshness
 from index.hits import Described, count_equal, describe
 from index.match.query import Query, read_query
 from index.match.spans import Verifier
@@ -43,17 +42,15 @@ def search(settings: Settings, request: SearchRequest) -> SearchResult:
     connection = open_reader(settings.index_path)
     try:
         fields = _fields(request.searched)
-        ids = candidate_ids(connection, query, fields)
-        look_at_all = request.limit is None or len(ids) <= SORT_ALL_BELOW
-        hits, seen = _collect(connection, query, ids, fields, None if look_at_all else request.limit)
+        candidates = find_candidates(connection, query, fields)
+        look_at_all = request.limit is None or candidates.ids is not None
+        hits = _collect(connection, query, candidates, fields, None if look_at_all else request.limit)
         elsewhere = {} if hits else _elsewhere(connection, query, request.searched)
         texts = 0 if hits else count_texts(connection, fields)
-        state = freshness(settings, connection)
     finally:
         connection.close()
-    return _result(
-        request, query, hits, seen if look_at_all else max(seen, len(ids)), look_at_all, elsewhere, texts, state
-    )
+    total = len(hits) if look_at_all else max(len(hits), candidates.total)
+    return _result(request, query, hits, total, look_at_all, elsewhere, texts)
 
 
 def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str, list[Hit], bool]:
@@ -84,9 +81,8 @@ def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str
 
 def _newest_hundred(connection: sqlite3.Connection) -> Iterator[tuple[Candidate, Described]]:
     fields = SEARCHED["prompts"]
-    ids = frozenset(row[0] for row in connection.execute("SELECT rowid FROM prompt_keys"))
     count = 0
-    for group in newest_first(connection, ids, fields):
+    for group in newest_first(connection, Candidates(0, None), fields):
         pairs = [(candidate, describe(connection, candidate, [])) for candidate in group]
         known = [(candidate, described) for candidate, described in pairs if described is not None]
         for candidate, described in sorted(known, key=lambda pair: pair[1].order, reverse=True):
@@ -101,13 +97,13 @@ def _fields(searched: Sequence[str]) -> tuple[int, ...]:
 
 
 def _collect(
-    connection: sqlite3.Connection, query: Query, ids: list[int], fields: Sequence[int], stop_after: int | None
-) -> tuple[list[Hit], int]:
-    """Return hits newest first, and how many there are; stops once ``stop_after`` are found (null: looks at all)."""
+    connection: sqlite3.Connection, query: Query, candidates: Candidates, fields: Sequence[int], stop_after: int | None
+) -> list[Hit]:
+    """Return hits newest first; stops once more than ``stop_after`` are found (null: looks at all)."""
     verifier = query.verifier()
     prompts_seen: set[str] = set()
     hits: list[Hit] = []
-    for group in newest_first(connection, frozenset(ids), fields):
+    for group in newest_first(connection, candidates, fields):
         for candidate, described in _verified(connection, verifier, group):
             if candidate.field in IN_PROMPT_KEYS:
                 if candidate.text in prompts_seen:
@@ -118,7 +114,7 @@ def _collect(
                 hits.append(described.hit)
         if stop_after is not None and len(hits) > stop_after:
             break
-    return hits, len(hits)
+    return hits
 
 
 def _verified(
@@ -135,22 +131,27 @@ def _verified(
 
 
 def _elsewhere(connection: sqlite3.Connection, query: Query, searched: Sequence[str]) -> dict[str, int]:
-    """Count, where nothing was found, the hits of each field that was not searched."""
+    """Count, where nothing was found, the hits of each field not searched; over ``SORT_ALL_BELOW`` counting stops."""
     others = {name: fields for name, fields in SEARCHED.items() if name not in searched}
     counts: dict[str, int] = {}
     for name, fields in others.items():
-        ids = candidate_ids(connection, query, fields)
-        stop_after = None if len(ids) <= SORT_ALL_BELOW else SORT_ALL_BELOW
-        _, count = _collect(connection, query, ids, fields, stop_after)
-        if count:
-            counts[name] = count
+        candidates = find_candidates(connection, query, fields)
+        stop_after = SORT_ALL_BELOW if candidates.ids is None else None
+        hits = _collect(connection, query, candidates, fields, stop_after)
+        if hits:
+            counts[name] = len(hits)
     return counts
 
 
 def _result(
-    request: SearchRequest, query: Query, hits: list[Hit], total: int, exact: bool, elsewhere: dict[str, int],
-    texts: int, state: Freshness,
-) -> SearchResult:  # fmt: skip
+    request: SearchRequest,
+    query: Query,
+    hits: list[Hit],
+    total: int,
+    exact: bool,
+    elsewhere: dict[str, int],
+    texts: int,
+) -> SearchResult:
     listed = hits if request.limit is None else hits[: request.limit]
     return SearchResult(
         query=query.text,
@@ -163,6 +164,4 @@ def _result(
         elsewhere=elsewhere,
         texts=texts,
         borrowed_times=sum(hit.ts_source != "record" for hit in listed),
-        stale=state.stale,
-        age_s=state.age_s,
     )

@@ -34,7 +34,10 @@ _EXACT: Final = f"""SELECT {_COLUMNS} FROM session_rows n JOIN agents a ON a.id 
 WHERE n.session_id = :id AND (:agent IS NULL OR a.name = :agent) ORDER BY a.name"""
 _PREFIX: Final = f"""SELECT {_COLUMNS} FROM session_rows n JOIN agents a ON a.id = n.agent_id
 WHERE substr(n.session_id, 1, length(:id)) = :id AND (:agent IS NULL OR a.name = :agent)
-ORDER BY n.session_id, a.name LIMIT 20"""
+AND NOT (instr(n.session_id, '/') > length(:id) AND EXISTS (SELECT 1 FROM session_rows p
+  WHERE p.agent_id = n.agent_id AND p.session_id = substr(n.session_id, 1, instr(n.session_id, '/') - 1)))
+ORDER BY n.session_id, a.name"""
+"""A prefix that does not reach beyond a session's own id means the session, not its sub-agents."""
 _SOURCES: Final = """SELECT a.name, s.kind, s.path, s.root, s.id FROM source_rows s JOIN agents a ON a.id = s.agent_id
 WHERE s.session_row = ? ORDER BY s.head_time IS NULL, s.head_time, s.path"""
 _HIDDEN: Final = "SELECT event_index FROM event_rows WHERE source_id = ? AND hidden <> 0"
@@ -92,12 +95,17 @@ def find_session(connection: sqlite3.Connection, text: str) -> tuple[int, Sessio
     if not rows and len(id_) >= MIN_PREFIX_CHARACTERS:
         rows = connection.execute(_PREFIX, values).fetchall()
     if not rows:
-        short = len(id_) < MIN_PREFIX_CHARACTERS
-        hint = "a prefix needs at least 4 characters" if short else "asx sessions list --all shows the ids"
-        raise NotFoundError("session", text, hint)
+        raise no_session(text, id_)
     if len(rows) > 1:
         raise AmbiguousError("session", text, tuple(f"{row[1]}:{row[0]}" for row in rows))
     return rows[0][12], _session(connection, rows[0])
+
+
+def no_session(text: str, id_: str) -> NotFoundError:
+    """Return the error for a text that names no session; ``id_`` is the text without the agent."""
+    short = len(id_) < MIN_PREFIX_CHARACTERS
+    hint = "a prefix needs at least 4 characters" if short else "asx sessions list --all shows the ids"
+    return NotFoundError("session", text, hint)
 
 
 def split_id(connection: sqlite3.Connection, text: str) -> tuple[str | None, str]:
@@ -136,10 +144,11 @@ def read_events(
     settings: Settings, agent: str, kind: str, path: str, root: str, hidden: frozenset[int]
 ) -> Iterator[EventRow]:
     """Yield the events of one transcript, read whole. Raises ``StoreIOError`` where it cannot be read."""
+    limit = settings.configuration.limits.max_line_bytes
     try:
         with Path(path).open("rb", buffering=0) as file:
             source = Source(agent, kind, path, root, stat_of(Path(path).stat()))
-            for line in SourceReader(settings.agent(agent), source, file):
+            for line in SourceReader(settings.agent(agent), source, file, max_line_bytes=limit):
                 for numbered in line.events:
                     yield event_row(numbered, line, path, numbered.event_index not in hidden)
     except OSError as error:

@@ -119,7 +119,8 @@ _TURNS: Final = """UPDATE session_rows SET turns = counted.turns FROM (
   ) g ON g.session_row = t.id GROUP BY t.id
 ) AS counted WHERE session_rows.id = counted.id"""
 _INHERITED: Final = """UPDATE session_rows SET inherited_calls = (
-  SELECT count(DISTINCT u.message_id) FROM source_rows s JOIN usage_rows u INDEXED BY usage_rows_told ON u.source_id = s.id
+  SELECT count(DISTINCT u.message_id)
+  FROM source_rows s JOIN usage_rows u INDEXED BY usage_rows_told ON u.source_id = s.id
   WHERE s.session_row = session_rows.id AND u.message_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM usage_rows v WHERE v.message_id = u.message_id AND v.call_session = session_rows.id))
 WHERE id IN (SELECT id FROM touched_session)"""
@@ -145,8 +146,8 @@ _IMPORTED_SOURCES: Final = """SELECT s.id, CASE WHEN EXISTS (
   WHERE a.name = substr(n.imported_from, 1, instr(n.imported_from, ':') - 1)
     AND o.session_id = substr(n.imported_from, instr(n.imported_from, ':') + 1)
     AND EXISTS (SELECT 1 FROM source_rows w WHERE w.session_row = o.id)) THEN 4 ELSE 0 END
-FROM touched_session t JOIN session_rows n ON n.id = t.id JOIN source_rows s ON s.session_row = n.id
-WHERE n.imported_from IS NOT NULL"""
+FROM touched_import t JOIN session_rows n ON n.id = t.id JOIN source_rows s ON s.session_row = n.id"""
+"""Also of sessions that were imports before this settling and are none now: the source that said so is gone."""
 _MARK_IMPORTED: Final = """UPDATE event_rows SET hidden = (hidden & ~4) | :flag
 WHERE source_id = :source_id AND (hidden & 4) <> :flag"""
 _BATCH: Final = 1000

@@ -11,10 +11,14 @@ import os
 import sqlite3
 import time
 from pathlib import Path
+from typing import Final
 
 from index.errors import IndexBusyError
 from index.opening import Finding, open_writer, read_header
 from persist.files.folders import flush_folder
+
+_BEYOND_BACKUP: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_READONLY)
+"""What the backup answers for a damaged target; "read-only" where the damage makes the page sizes differ."""
 
 
 class _DeadlineError(Exception):
@@ -34,7 +38,7 @@ def put_in_place(new: Path, live: Path, timeout_s: float) -> str | None:
             _copy_over(new, live, timeout_s)
             return None
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL):
+            if error.sqlite_errorcode & 0xFF not in _BEYOND_BACKUP:
                 raise  # the live index is sound: renaming over it would pull -wal and -shm from under its readers
             # else ours, but damaged beyond what the backup can mend: its readers fail already
     elif finding is Finding.NOT_A_DATABASE:

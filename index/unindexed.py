@@ -7,16 +7,18 @@ same rules as settling (``index.settle_sessions.tell``), so that an index later 
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from index.discovery import look
+from index.project import hash_of, identity_of
 from index.results import EventRow, SessionRow
 from index.settings import Settings
 from index.settle_sessions import ToldFact, ToldSource, tell
-from persist.errors import AmbiguousError, NotFoundError
-from persist.events import Fact
+from persist.errors import AmbiguousError
+from persist.events import Event, Fact
 from persist.projects import ProjectResolver
 from persist.reading import SourceReader
 from persist.sources import TRANSCRIPT, Source
@@ -25,12 +27,16 @@ from persist.times import from_ns
 WINDOW_BYTES: Final = 256 * 1024
 
 
+Prompt: TypeAlias = tuple[int, bool]
+"""A prompt's identity, and whether equal ones of a source are told apart by their number (DESIGN 6, copies)."""
+
+
 class _Glance(NamedTuple):
     """What the beginning of one transcript tells."""
 
     session_id: str
     told: ToldSource
-    turns: int
+    prompts: Counter[Prompt]
     source: Source
 
 
@@ -44,6 +50,7 @@ def list_from_files(
         groups.setdefault((glance.source.agent, glance.session_id), []).append(glance)
     rows = [_row(glances, resolver) for glances in groups.values()]
     chosen = [row for row in rows if project is None or row.project == project]
+    chosen.sort(key=lambda row: row.agent)
     chosen.sort(key=lambda row: (row.updated_at or "", row.session_id), reverse=True)
     return len(chosen), chosen if limit is None else chosen[:limit]
 
@@ -53,7 +60,7 @@ def show_from_files(settings: Settings, text: str) -> tuple[SessionRow, Iterator
 
     Raises ``NotFoundError`` and ``AmbiguousError``.
     """
-    from index.sessions import MIN_PREFIX_CHARACTERS
+    from index.sessions import MIN_PREFIX_CHARACTERS, no_session
 
     agent, colon, rest = text.partition(":")
     named = agent if colon and any(known.name == agent for known in settings.agents) else None
@@ -61,12 +68,24 @@ def show_from_files(settings: Settings, text: str) -> tuple[SessionRow, Iterator
     _, rows = list_from_files(settings, None, named, None)
     found = [row for row in rows if row.session_id == id_]
     if not found and len(id_) >= MIN_PREFIX_CHARACTERS:
-        found = [row for row in rows if row.session_id.startswith(id_)]
+        found = _fitting(rows, id_)
     if not found:
-        raise NotFoundError("session", text, "asx sessions list --all shows the ids")
+        raise no_session(text, id_)
     if len(found) > 1:
+        found.sort(key=lambda row: (row.session_id, row.agent))
         raise AmbiguousError("session", text, tuple(f"{row.agent}:{row.session_id}" for row in found))
     return found[0], _events(settings, found[0])
+
+
+def _fitting(rows: list[SessionRow], prefix: str) -> list[SessionRow]:
+    """Return the sessions whose id begins so; sub-agents only where the prefix reaches beyond their session's id."""
+    known = {(row.agent, row.session_id) for row in rows}
+
+    def is_below(row: SessionRow) -> bool:
+        parent_id, slash, _ = row.session_id.partition("/")
+        return bool(slash) and len(parent_id) >= len(prefix) and (row.agent, parent_id) in known
+
+    return [row for row in rows if row.session_id.startswith(prefix) and not is_below(row)]
 
 
 def _events(settings: Settings, session: SessionRow) -> Iterator[EventRow]:
@@ -91,15 +110,16 @@ def _glance(settings: Settings, source: Source) -> _Glance | None:
             window = file.read(WINDOW_BYTES)
     except OSError:
         return None
-    reader = SourceReader(settings.agent(source.agent), source, io.BytesIO(window))
+    limit = settings.configuration.limits.max_line_bytes
+    reader = SourceReader(settings.agent(source.agent), source, io.BytesIO(window), max_line_bytes=limit)
     facts: list[Fact] = []
-    turns = 0
+    prompts: Counter[Prompt] = Counter()
     first_prompt: str | None = None
     for line in reader:
         facts.extend(line.facts)
         for numbered in line.events:
             if numbered.event.is_prompt:
-                turns += 1
+                prompts[_prompt(source, reader.final.session_id, numbered.event)] += 1
                 first_prompt = first_prompt or (numbered.event.text or "").strip() or None
     final = reader.final
     if not final.recognised or not (final.session_id or final.has_talk):
@@ -108,7 +128,21 @@ def _glance(settings: Settings, source: Source) -> _Glance | None:
         final.head_time(), final.latest_ts, from_ns(source.stat.mtime_ns) or "", final.event_index,
         [ToldFact(fact.name, fact.value, fact.rank, fact.target_record_id is None) for fact in facts], first_prompt,
     )  # fmt: skip
-    return _Glance(final.session_id or Path(source.path).stem, told, turns, source)
+    return _Glance(final.session_id or Path(source.path).stem, told, prompts, source)
+
+
+def _prompt(source: Source, session_id: str | None, event: Event) -> Prompt:
+    text = event.text or ""
+    told = (len(text), hash_of(text), 0)
+    return identity_of(event, source.agent, session_id or Path(source.path).stem, told), event.record_id is None
+
+
+def _turns(glances: list[_Glance]) -> int:
+    """Count the prompts of a session's sources together, each copy once (``index.settle_sessions``)."""
+    most: Counter[Prompt] = Counter()
+    for glance in glances:
+        most |= glance.prompts
+    return sum(count if by_number else 1 for (_, by_number), count in most.items())
 
 
 def _row(glances: list[_Glance], resolver: ProjectResolver) -> SessionRow:
@@ -123,7 +157,7 @@ def _row(glances: list[_Glance], resolver: ProjectResolver) -> SessionRow:
         created_at=values.created_at,
         updated_at=values.updated_at,
         model=values.model,
-        turns=sum(glance.turns for glance in glances),
+        turns=_turns(glances),
         events=values.events,
         parent_id=values.parent_session_id,
         paths=tuple(glance.source.path for glance in glances),

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import IO, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 import orjson
 
@@ -27,6 +27,7 @@ _MAX_FAILURES: Final = 200
 """Each costs the standard decoder a look over the line up to there, for its message."""
 _MAX_NESTED_ATTEMPTS: Final = 50
 _MAX_INT_DIGITS: Final = 400
+_TOO_DEEP: Final = "nested too deeply"
 
 
 class RawLine(NamedTuple):
@@ -189,9 +190,6 @@ def _values(text: str) -> tuple[list[Record], str | None]:
     return records, lost
 
 
-_TOO_DEEP: Final = "nested too deeply"
-
-
 def _one(text: str, position: int) -> tuple[Record, int, str | None]:
     """Return the value that begins at ``position`` and its end; or ``None``, where reading failed, and why."""
     try:
@@ -260,10 +258,11 @@ def _without_surrogates(value: Record) -> Record:
     Not recursive: values nested as deeply as the decoder allows would end at Python's own limit.
     """
     whole = [value]
-    unseen: list[list[Record] | dict[str, Record]] = [whole]
+    unseen: list[Any] = [whole]
     while unseen:
         holder = unseen.pop()
-        for place, element in list(enumerate(holder) if isinstance(holder, list) else holder.items()):
+        for place in range(len(holder)) if isinstance(holder, list) else list(holder):
+            element = holder[place]
             if isinstance(element, str):
                 if _SURROGATE.search(element):
                     holder[place] = _SURROGATE.sub("\ufffd", element)

@@ -23,6 +23,9 @@ Outcome = Literal["indexed", "skipped", "damaged"]
 TsSource = Literal["record", "previous", "session"]
 
 CHECKPOINT_VERSION: Final = 1
+MAX_SKIPPED_TYPES: Final = 100
+"""Names counted apart in one source; a file that goes on naming new ones must not grow its checkpoint."""
+OTHER_TYPES: Final = "unknown:others"
 
 
 class Numbered(NamedTuple):
@@ -79,7 +82,10 @@ class Counts:
             self.damaged += 1
         else:
             self.skipped += 1
-            self.skipped_types[skipped or "blank"] += 1
+            name = skipped or "blank"
+            if name not in self.skipped_types and len(self.skipped_types) >= MAX_SKIPPED_TYPES:
+                name = OTHER_TYPES
+            self.skipped_types[name] += 1
 
 
 @dataclass(slots=True)
@@ -130,7 +136,7 @@ class Checkpoint:
 
     @classmethod
     def load(cls, saved: State) -> Checkpoint:
-        """Restore what :meth:`save` gave. Raises ``KeyError`` or ``TypeError`` for anything else."""
+        """Restore what :meth:`save` gave. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for anything else."""
         if saved["version"] != CHECKPOINT_VERSION:
             raise KeyError("version")
         seen, indexed, skipped, damaged, bad_times, skipped_types = saved["counts"]
@@ -207,6 +213,9 @@ class SourceReader:
             except ShapeError as shape:
                 error = error or str(shape)
         parsed = told[0] if len(told) == 1 else _joined(told)
+        for fact in parsed.facts:
+            if fact.name == "created_at" and at.created_at is None:
+                at.created_at = fact.value
         events = self._number(parsed) if parsed.events else []
         at.offset_bytes = raw.offset_bytes + raw.length_bytes + raw.terminated
         at.line_number = raw.number + 1
@@ -214,9 +223,6 @@ class SourceReader:
         at.recognised = self._parser.recognised
         if at.session_id is None:
             at.session_id = self._parser.session_id
-        for fact in parsed.facts:
-            if fact.name == "created_at" and at.created_at is None:
-                at.created_at = fact.value
         something = events or parsed.facts or parsed.prompts or parsed.journal
         outcome: Outcome = "damaged" if error else "indexed" if something else "skipped"
         at.counts.add(outcome, parsed.skipped)

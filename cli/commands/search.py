@@ -58,17 +58,20 @@ def command(
     settings = open_settings(index)
     if recent:
         return _print_recent(settings, text, limit, as_json=json)
+    from index.freshness import freshness_of
+
     request = _request(text, in_, None if all_ or count else limit)
     result = _answer(settings, request, may_make=not no_refresh)
+    state = freshness_of(settings)
     if json:
         shown = replace(result, hits=()) if count else result
-        output.emit_json(shapes.search(shown, snippet_characters=snippet))
+        output.emit_json(shapes.search(shown, state, snippet_characters=snippet))
         return exits.DONE if result.total else exits.NOTHING_FOUND
     if count:
         output.line(str(result.total))
     else:
         print_hits(result.hits)
-        print_notes(result)
+        print_notes(result, state)
     if result.total:
         return exits.DONE
     print_nothing_found(result)
@@ -104,13 +107,10 @@ def _print_recent(settings: Settings, text: str, limit: int, *, as_json: bool) -
 def _answer(settings: Settings, request: SearchRequest, *, may_make: bool) -> SearchResult:
     """Search; on a terminal a missing index is made first (DESIGN 7)."""
     from index.errors import NoIndexError
-    from index.match.query import EmptyQueryError
     from index.search import search
 
     try:
         return search(settings, request)
-    except EmptyQueryError as error:
-        raise typer.BadParameter(str(error), param_hint="QUERY") from None
     except NoIndexError:
         if not (may_make and output.is_terminal(sys.stdout)):
             raise

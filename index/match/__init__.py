@@ -10,12 +10,11 @@ from __future__ import annotations
 from index.match.case import is_exact
 from index.match.form import form
 from index.match.key import FOLD_VERSION, fts_expression, search_key, trigrams, unicode_version
-from index.match.query import EmptyQueryError, Query, read_query
+from index.match.query import Query, read_query
 from index.match.spans import Span, Verifier, find_spans
 
 __all__ = [
     "FOLD_VERSION",
-    "EmptyQueryError",
     "Query",
     "Span",
     "Verifier",

@@ -9,20 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from index.errors import AsterIndexError
+from index.errors import EmptyQueryError
 from index.match.case import is_exact
 from index.match.form import form
 from index.match.key import fts_expression, search_key
 from index.match.spans import Verifier
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class EmptyQueryError(AsterIndexError):
-    """The query has nothing to look for: it is empty or all blanks."""
-
-    def __init__(self) -> None:
-        super().__init__("the query is empty or only blanks; give at least one visible character")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,12 @@ def dump_of(path: Path) -> list[str]:
     """Return the whole index at ``path`` as text."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         return list(dump(connection))
+
+
+def rows(settings: Settings, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    """Return what a statement finds in the index of ``settings``."""
+    with closing(sqlite3.connect(f"file:{settings.index_path}?mode=ro", uri=True)) as connection:
+        return connection.execute(sql, values).fetchall()
 
 
 def rebuilt_dump(settings: Settings) -> list[str]:

@@ -28,7 +28,7 @@ Steps = list[tuple[str, int]]
 
 
 def history(seed: int, names: list[str]) -> Steps:
-    rng = Random(seed)
+    rng = Random(seed)  # noqa: S311
     drawn = rng.choices([*names, "add", "add", "append", "append"], k=LENGTH)
     return [("add_many", rng.randrange(10**6)), *((name, rng.randrange(10**6)) for name in drawn)]
 

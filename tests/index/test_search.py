@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 import unicodedata
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from index.fields import SEARCHED
 from index.ingest import ingest
-from index.match import EmptyQueryError
+from index.errors import EmptyQueryError
 from index.results import Hit, SearchResult
 from index.search import SearchRequest, newest_prompts, search
 from index.settings import Settings
@@ -30,7 +30,18 @@ from tests.index.match.definition import PIECES, SPELLINGS, defined_form, define
 Find: TypeAlias = Callable[..., SearchResult]
 
 SESSIONS = ("01kaaaaaaaaaaaaaaaaaaaaaaa", "01kbbbbbbbbbbbbbbbbbbbbbbb", "tele-1")
-ANY_CHARACTER = [*map(chr, range(0x20)), "\x7f", "\u00ad", "\u0600", "漢", "字", "한", "\u1100", "\U0001f600", "\U000e0001"]
+ANY_CHARACTER = [
+    *map(chr, range(0x20)),
+    "\x7f",
+    "\u00ad",
+    "\u0600",
+    "漢",
+    "字",
+    "한",
+    "\u1100",
+    "\U0001f600",
+    "\U000e0001",
+]
 TEXTS_OF_A_SESSION = 150
 CROWD = 1400
 """More candidates than are all looked at."""
@@ -84,7 +95,7 @@ def records_of(field: str, text: str, minute: int) -> Record:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     """Several sessions of odd texts in every field; times are few, so that most of them are tied."""
-    rng = Random(20260504)
+    rng = Random(20260504)  # noqa: S311
     home = HomeBuilder(tmp_path_factory.mktemp("world"))
     told: list[Told] = []
     written: set[tuple[str, str, int]] = set()
@@ -93,7 +104,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         records: list[Record] = []
         places: list[tuple[str, int, str]] = []
         while len(records) < TEXTS_OF_A_SESSION:
-            field = rng.choice(("prompts", "prompts", "prompts", "answers", "summaries", "thinking", "notices", "titles"))
+            field = rng.choice(
+                ("prompts", "prompts", "prompts", "answers", "summaries", "thinking", "notices", "titles")
+            )
             text, minute = rng.choice(texts), rng.randrange(12)
             if (field, text, minute) in written:  # an equal text of the same moment would be a copy
                 continue
@@ -114,7 +127,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> World:
     """More prompts and answers that hold one word than are looked at for a limited answer; many are equal or tied."""
-    rng = Random(7)
+    rng = Random(7)  # noqa: S311
     home = HomeBuilder(tmp_path_factory.mktemp("crowd"))
     told: list[Told] = []
     for number in range(7):
@@ -172,9 +185,7 @@ def expected(told: list[Told], query: str, *searched: str) -> list[tuple[object,
 
 
 def as_told(hits: tuple[Hit, ...]) -> list[tuple[object, ...]]:
-    return [
-        (hit.field, hit.ts, hit.session_id, hit.event_index, hit.text, hit.spans, hit.count) for hit in hits
-    ]
+    return [(hit.field, hit.ts, hit.session_id, hit.event_index, hit.text, hit.spans, hit.count) for hit in hits]
 
 
 @pytest.mark.usefixtures("isolated")
@@ -182,7 +193,9 @@ def as_told(hits: tuple[Hit, ...]) -> list[tuple[object, ...]]:
 @given(data=st.data())
 def test_a_search_equals_a_scan_by_the_definition(world: World, data: st.DataObject) -> None:
     one = data.draw(st.sampled_from(world.told))
-    source = data.draw(st.sampled_from([one.text, unicodedata.normalize("NFD", one.text), defined_form(one.text, False)]))
+    source = data.draw(
+        st.sampled_from([one.text, unicodedata.normalize("NFD", one.text), defined_form(one.text, False)])
+    )
     start = data.draw(st.integers(0, len(source) - 1))
     length = data.draw(st.sampled_from([1, 1, 2, 2, 3, 4, 8, 40]))
     query = data.draw(st.sampled_from(SPELLINGS))(source[start : start + length])
@@ -190,7 +203,9 @@ def test_a_search_equals_a_scan_by_the_definition(world: World, data: st.DataObj
         query += data.draw(st.sampled_from(PIECES))
     if not query.strip():
         query += "\0"
-    searched = data.draw(st.sampled_from([("prompts",), (one.field,), (one.field,), ("titles", "answers"), tuple(SEARCHED)]))
+    searched = data.draw(
+        st.sampled_from([("prompts",), (one.field,), (one.field,), ("titles", "answers"), tuple(SEARCHED)])
+    )
     wanted = expected(world.told, query, *searched)
     result = find(world.settings, query, *searched)
     assert as_told(result.hits) == wanted
@@ -240,7 +255,7 @@ def test_the_plans_let_full_text_drive(world: World, crowd: World, monkeypatch: 
     connect = sqlite3.connect
 
     def traced(*args: Any, **keys: Any) -> sqlite3.Connection:
-        connection = connect(*args, **keys)
+        connection: sqlite3.Connection = connect(*args, **keys)
         connection.set_trace_callback(statements.append)
         return connection
 
@@ -251,7 +266,9 @@ def test_the_plans_let_full_text_drive(world: World, crowd: World, monkeypatch: 
     newest_prompts(crowd.settings, "lantern", 50)
     monkeypatch.undo()
     reader = connect(f"file:{crowd.settings.index_path}?mode=ro", uri=True)
-    asked = {re.sub(r"'(?:[^']|'')*'|\b\d+\b", "?", sql): sql for sql in statements if sql.startswith(("SELECT", "WITH"))}
+    asked = {
+        re.sub(r"'(?:[^']|'')*'|\b\d+\b", "?", sql): sql for sql in statements if sql.startswith(("SELECT", "WITH"))
+    }
     assert sum("MATCH" in sql for sql in asked) >= 2
     for sql in asked.values():
         plan = [row[3] for row in reader.execute(f"EXPLAIN QUERY PLAN {sql}")]
@@ -280,7 +297,9 @@ def test_equal_prompts_are_one_hit_with_a_count_and_the_newest_is_shown(home: Ho
     for number in range(40):
         name = f"01kheron{number:02}"
         home.aster(name, make.aster_header(name, number), make.aster_prompt(paragraph, number))
-    home.aster("note", make.aster_header("note", 0), make.aster_prompt("the heron note", 1), make.aster_prompt("heron", 2))
+    home.aster(
+        "note", make.aster_header("note", 0), make.aster_prompt("the heron note", 1), make.aster_prompt("heron", 2)
+    )
     settings = home.settings()
     ingest(settings)
     result = find(settings, "heron", limit=5)
@@ -343,7 +362,13 @@ def test_a_prompt_that_only_a_history_knows_is_found_and_a_known_one_once(home: 
         ("pick the plums", 1, 0),
     ]
     hit = result.hits[0]
-    assert (hit.session_id, hit.turn_index, hit.kind, hit.event_type, hit.ts_source) == (None, None, "user", None, "record")
+    assert (hit.session_id, hit.turn_index, hit.kind, hit.event_type, hit.ts_source) == (
+        None,
+        None,
+        "user",
+        None,
+        "record",
+    )
     assert (hit.place.path, hit.place.line_number) == (str(history), 3)
     stored = history.read_bytes()[hit.place.offset_bytes or 0 :]
     assert json.loads(stored)["display"] == "pickle the plums"
@@ -375,10 +400,10 @@ def test_a_session_told_by_two_files_is_found_whole_and_no_line_twice(home: Home
 
 @pytest.mark.usefixtures("quick_schema")
 def test_texts_without_a_time_stand_where_their_file_does(home: HomeBuilder) -> None:
-    import os
-
     home.aster("a", make.aster_header("a", 0), make.aster_prompt("kelp early", 10), make.aster_prompt("kelp late", 30))
-    path = home.aether("b", {"sessionId": "b", "cwd": "/w"}, make.aether_prompt("kelp one"), make.aether_prompt("kelp two"))
+    path = home.aether(
+        "b", {"sessionId": "b", "cwd": "/w"}, make.aether_prompt("kelp one"), make.aether_prompt("kelp two")
+    )
     between = 1_777_881_600 + 20 * 60  # twenty minutes after the builders' morning
     os.utime(path, (between, between))
     settings = home.settings()
@@ -392,7 +417,9 @@ def test_texts_without_a_time_stand_where_their_file_does(home: HomeBuilder) -> 
 @pytest.mark.usefixtures("quick_schema")
 def test_a_text_without_a_time_takes_the_last_one_before_it_or_the_sessions(home: HomeBuilder) -> None:
     bare = {"type": "message", "role": "user", "content": "moss bare"}
-    home.aster("a", make.aster_header("a", 3), bare, make.aster_prompt("moss told", 5), {**bare, "content": "moss after"})
+    home.aster(
+        "a", make.aster_header("a", 3), bare, make.aster_prompt("moss told", 5), {**bare, "content": "moss after"}
+    )
     settings = home.settings()
     ingest(settings)
     hits = find(settings, "moss").hits
@@ -419,7 +446,7 @@ def test_memory_is_searched_by_name_description_body_and_facts(home: HomeBuilder
     }
     for query in ("fridays", "may run", "deploy-window"):
         (hit,) = find(settings, query, "memory").hits
-        assert [hit.text.encode()[start:end].decode() for start, end in hit.spans][0] == query
+        assert next(hit.text.encode()[start:end].decode() for start, end in hit.spans) == query
     assert find(settings, "deploy").elsewhere == {"memory": 2}
 
 

@@ -48,7 +48,9 @@ def touch(path: Path, minute: float) -> None:
     os.utime(path, (moment, moment))
 
 
-def ids(settings: Settings, project: str | None = None, agent: str | None = None, limit: int | None = None) -> list[str]:
+def ids(
+    settings: Settings, project: str | None = None, agent: str | None = None, limit: int | None = None
+) -> list[str]:
     return [row.session_id for row in list_sessions(settings, project, agent, limit)[1]]
 
 
@@ -164,7 +166,9 @@ def test_an_id_that_fits_two_is_ambiguous_and_both_are_named(
     assert told.value.candidates == candidates
 
 
-@pytest.mark.parametrize("text", ["", "s", "01k", "s1%", "pa_d", "%%%%", "*", "..", "aster:", "aster:s", "nobody:s1", "/s1"])
+@pytest.mark.parametrize(
+    "text", ["", "s", "01k", "s1%", "pa_d", "%%%%", "*", "..", "aster:", "aster:s", "nobody:s1", "/s1"]
+)
 def test_what_fits_nothing_is_not_found(named: Settings, text: str) -> None:
     with pytest.raises(NotFoundError):
         show_session(named, text)

@@ -7,7 +7,8 @@ from unicodedata import normalize
 import pytest
 
 from index.errors import AsterIndexError
-from index.match import EmptyQueryError, is_exact, read_query
+from index.errors import EmptyQueryError
+from index.match import is_exact, read_query
 from tests.index.match.definition import is_uppercase
 
 
