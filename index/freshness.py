@@ -1,19 +1,21 @@
 """Tells whether the index is behind the disk, and when a run last looked.
 
-Reads ``stat`` only, no file's content; writes nothing.
+Reads ``stat`` only (and a byte of what could not be read last time); writes nothing.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from index.damage import damage_told
 from index.discovery import look
 from index.ingest import lock_path, read_known
-from index.opening import open_reader
-from index.plan import make_plan
+from index.opening import is_current, open_reader
+from index.plan import FAILED, HELD, Step, make_plan
 from index.settings import Settings
 from persist.times import from_ns
 
@@ -29,21 +31,36 @@ class Freshness:
 
 def freshness_of(settings: Settings) -> Freshness:
     """Return the freshness of the index at its path. Raises the errors of ``open_reader``."""
-    connection = open_reader(settings.index_path)
-    try:
+    with damage_told(settings.index_path), closing(open_reader(settings.index_path)) as connection:
         return freshness(settings, connection)
-    finally:
-        connection.close()
 
 
 def freshness(settings: Settings, connection: sqlite3.Connection) -> Freshness:
-    """Compare the disk with what the index knows. Cost: one ``stat`` for each source and one query."""
+    """Compare the disk with what the index knows, and the rules it was made by with today's.
+
+    Cost: one ``stat`` for each source and one query.
+    """
     seen = look(settings)
     agents = frozenset(agent.name for agent in settings.agents)
     plan = make_plan(seen.found, read_known(connection), visited_agents=agents, excluded=seen.excluded)
     looked_ns = _looked_ns(settings.index_path)
     age_s = None if looked_ns is None else round(max(0.0, time.time() - looked_ns / 1e9), 3)
-    return Freshness(not plan.is_empty, age_s, None if looked_ns is None else from_ns(looked_ns))
+    plan.steps = [step for step in plan.steps if not _is_still_unreadable(step)]
+    stale = not plan.is_empty or not is_current(connection, settings.projection)
+    return Freshness(stale, age_s, None if looked_ns is None else from_ns(looked_ns))
+
+
+def _is_still_unreadable(step: Step) -> bool:
+    """Tell whether an ingest would fail again to read what it could not read last time: it then writes nothing."""
+    known = step.known
+    if known is None or known.status not in (FAILED, HELD) or known.stat != step.source.stat:
+        return False
+    try:
+        with Path(known.path).open("rb", buffering=0) as file:
+            file.read(1)
+    except OSError:
+        return True
+    return False
 
 
 def _looked_ns(index_path: Path) -> int | None:

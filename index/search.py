@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final
 
 from index.candidates import SORT_ALL_BELOW, Candidate, Candidates, count_texts, find_candidates, newest_first
+from index.damage import damage_told
 from index.fields import IN_PROMPT_KEYS, SEARCHED
 from index.hits import Described, count_equal, describe
 from index.match.query import Query, read_query
@@ -39,16 +41,13 @@ def search(settings: Settings, request: SearchRequest) -> SearchResult:
     candidate was looked at (few of them, or no limit), else the number of texts whose key holds the query's.
     """
     query = read_query(request.query)
-    connection = open_reader(settings.index_path)
-    try:
+    with damage_told(settings.index_path), closing(open_reader(settings.index_path)) as connection:
         fields = _fields(request.searched)
         candidates = find_candidates(connection, query, fields)
         look_at_all = request.limit is None or candidates.ids is not None
         hits = _collect(connection, query, candidates, fields, None if look_at_all else request.limit)
         elsewhere = {} if hits else _elsewhere(connection, query, request.searched)
         texts = 0 if hits else count_texts(connection, fields)
-    finally:
-        connection.close()
     total = len(hits) if look_at_all else max(len(hits), candidates.total)
     return _result(request, query, hits, total, look_at_all, elsewhere, texts)
 
@@ -65,8 +64,7 @@ def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str
         return trimmed, [], False
     query = read_query(trimmed)
     verifier = query.verifier()
-    connection = open_reader(settings.index_path)
-    try:
+    with damage_told(settings.index_path), closing(open_reader(settings.index_path)) as connection:
         found: list[Hit] = []
         for candidate, described in _newest_hundred(connection):
             spans = verifier.spans(candidate.text)
@@ -74,8 +72,6 @@ def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str
                 found.append(replace(described.hit, spans=tuple(spans)))
             if len(found) > limit:
                 break
-    finally:
-        connection.close()
     return trimmed, found[:limit], len(found) > limit
 
 

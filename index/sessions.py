@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from index.damage import damage_told
 from index.errors import NoIndexError
 from index.opening import open_reader
 from index.results import EventRow, SessionRow
@@ -58,9 +59,10 @@ def list_sessions(
 
         return list_from_files(settings, project, agent, limit)
     try:
-        values = {"project": project, "agent": agent, "limit": -1 if limit is None else limit}
-        total = connection.execute(_COUNT, values).fetchone()[0]
-        return total, [_session(connection, row) for row in connection.execute(_LIST, values).fetchall()]
+        with damage_told(settings.index_path):
+            values = {"project": project, "agent": agent, "limit": -1 if limit is None else limit}
+            total = connection.execute(_COUNT, values).fetchone()[0]
+            return total, [_session(connection, row) for row in connection.execute(_LIST, values).fetchall()]
     finally:
         connection.close()
 
@@ -79,9 +81,12 @@ def show_session(settings: Settings, text: str) -> tuple[SessionRow, Iterator[Ev
 
         return show_from_files(settings, text)
     try:
-        row_id, session = find_session(connection, text)
-        sources = connection.execute(_SOURCES, (row_id,)).fetchall()
-        hidden = {source[4]: frozenset(r[0] for r in connection.execute(_HIDDEN, (source[4],))) for source in sources}
+        with damage_told(settings.index_path):
+            row_id, session = find_session(connection, text)
+            sources = connection.execute(_SOURCES, (row_id,)).fetchall()
+            hidden = {
+                source[4]: frozenset(row[0] for row in connection.execute(_HIDDEN, (source[4],))) for source in sources
+            }
     finally:
         connection.close()
     return session, _events(settings, sources, hidden)

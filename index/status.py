@@ -6,8 +6,12 @@ Reads only; a missing or unusable index is an answer, not an error.
 from __future__ import annotations
 
 import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
 from typing import Final
 
+from index.damage import damage_told
 from index.errors import AsterIndexError, NoIndexError
 from index.freshness import freshness
 from index.notices import deletion_notice
@@ -30,19 +34,24 @@ WHERE s.kind = 'transcript' GROUP BY a.id"""
 
 
 def status(settings: Settings) -> Status:
-    """Return the state of the index. Raises only ``IndexNewerError``; ``why`` tells what makes it unusable."""
+    """Return the state of the index. Raises nothing for what lies at its path: ``why`` tells what makes it unusable."""
     path = settings.index_path
-    size_bytes = path.stat().st_size if path.is_file() else 0
+    size_bytes = _size_bytes(path)
     try:
-        connection = open_reader(path)
+        with damage_told(path), closing(open_reader(path)) as connection:
+            return _with_index(settings, connection, size_bytes)
     except NoIndexError as error:
         return _without_index(settings, False, str(error), 0)
     except AsterIndexError as error:
         return _without_index(settings, True, str(error), size_bytes)
+
+
+def _size_bytes(path: Path) -> int:
     try:
-        return _with_index(settings, connection, size_bytes)
-    finally:
-        connection.close()
+        found = path.stat()
+    except OSError:
+        return 0
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
 
 def _without_index(settings: Settings, exists: bool, why: str, size_bytes: int) -> Status:
@@ -70,7 +79,7 @@ def _with_index(settings: Settings, connection: sqlite3.Connection, size_bytes: 
         why=None if current else "made by other rules; the next ingest makes it anew",
         generation=connection.execute("PRAGMA user_version").fetchone()[0],
         size_bytes=size_bytes,
-        stale=state.stale or not current,
+        stale=state.stale,
         last_ingest_at=state.last_ingest_at,
         agents=agents,
         blocks=blocks - archived,

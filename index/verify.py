@@ -10,21 +10,21 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
 from index import statements
 from index.apply import Applier
-from index.discovery import look
+from index.discovery import Look, look
 from index.dump import NATURAL_KEYS, columns_of, dump_view
 from index.fields import IN_PROMPT_KEYS
 from index.ingest import read_known
 from index.load import Progress, Silent
 from index.match.key import search_key
 from index.opening import open_reader
-from index.plan import make_plan
+from index.plan import FAILED, HELD, Known, Plan, make_plan
 from index.rebuild import build
 from index.results import Difference, VerifyReport
 from index.settings import Settings
@@ -46,12 +46,14 @@ def verify(settings: Settings, progress: Progress | None = None) -> VerifyReport
         copy = _private_copy(reader, copy_path)
         reader.close()
         try:
-            apart = _set_apart(settings, copy)
-            build(settings, fresh_path, look(settings), progress or Silent())
+            seen = look(settings)
+            build(settings, fresh_path, seen, progress or Silent())
             fresh = sqlite3.connect(fresh_path, isolation_level=None)
             try:
-                differences = list(_first(_compare(copy, fresh)))
+                differences = list(_behind(settings, seen, copy))
                 checked = fresh.execute("SELECT count(*) FROM source_rows").fetchone()[0]
+                apart = _set_apart(settings, seen, copy, fresh)
+                differences += _first(_compare(copy, fresh))
             finally:
                 fresh.close()
             fulltext = _fulltext_problem(copy)
@@ -71,22 +73,49 @@ def _private_copy(reader: sqlite3.Connection, path: Path) -> sqlite3.Connection:
     return copy
 
 
-def _set_apart(settings: Settings, copy: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Remove from the copy, as an ingest would, what a rebuild of today's files cannot have."""
-    seen = look(settings)
+def _plan(settings: Settings, seen: Look, connection: sqlite3.Connection) -> Plan:
     agents = frozenset(agent.name for agent in settings.agents)
-    plan = make_plan(seen.found, read_known(copy), visited_agents=agents, excluded=seen.excluded)
+    return make_plan(seen.found, read_known(connection), visited_agents=agents, excluded=seen.excluded)
+
+
+def _behind(settings: Settings, seen: Look, copy: sqlite3.Connection) -> Iterator[Difference]:
+    """Say first that the files have changed since, where they have: then differences are no fault of the index."""
+    plan = _plan(settings, seen, copy)
+    changed = [step for step in plan.steps if step.known is None or step.known.status not in (HELD, FAILED)]
+    count = len(changed) + len(plan.gone) + len(plan.excluded)
+    if count:
+        yield Difference("", "behind", f"{count} sources changed since the last ingest; run: asx ingest, then verify")
+
+
+def _set_apart(
+    settings: Settings, seen: Look, copy: sqlite3.Connection, fresh: sqlite3.Connection
+) -> list[tuple[str, str]]:
+    """Remove from both sides, as an ingest would, what a rebuild of today's files cannot have."""
+    plan = _plan(settings, seen, copy)
     apart = [(row, "gone") for row in plan.withheld]
     apart += [(row, "its root is not visited") for row in plan.kept]
     apart += plan.unreachable
-    if apart:
-        copy.execute("BEGIN")
-        applier = Applier(copy, touching=True)
-        for row, _ in apart:
-            applier.remove_source(row.id)
-        settle_touched(copy, ProjectResolver().project_of)
-        copy.execute("COMMIT")
+    built = read_known(fresh)
+    unreadable = [
+        row
+        for key, row in sorted(read_known(copy).items())
+        if row.status == HELD and key in built and built[key].status == FAILED
+    ]
+    _remove(copy, [row for row, _ in apart] + unreadable)
+    _remove(fresh, [built[row.agent, row.path] for row in unreadable])
+    apart += [(row, "cannot be read") for row in unreadable]
     return sorted((row.path, why) for row, why in apart)
+
+
+def _remove(connection: sqlite3.Connection, rows: Sequence[Known]) -> None:
+    if not rows:
+        return
+    connection.execute("BEGIN")
+    applier = Applier(connection, touching=True)
+    for row in rows:
+        applier.remove_source(row.id)
+    settle_touched(connection, ProjectResolver().project_of)
+    connection.execute("COMMIT")
 
 
 def _first(differences: Iterator[Difference]) -> Iterator[Difference]:

@@ -157,6 +157,7 @@ _WHITE_SPACE: Final = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f
 _BLANK = re.compile(f"[{_WHITE_SPACE}]*")
 _ZEROS = re.compile(f"\0[\0{_WHITE_SPACE}]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _START = re.compile(r'\{\s*"')
 _FIRST_KEY = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"', re.DOTALL)
 
@@ -167,6 +168,7 @@ def _values(text: str) -> tuple[list[Record], str | None]:
     lost: str | None = None
     position = _blank_end(text, 0)
     is_border = True
+    has_surrogates = _SURROGATE_ESCAPE.search(text) is not None
     failures = 0
     while position < len(text):
         zeros = _ZEROS.match(text, position) if is_border else None
@@ -176,7 +178,7 @@ def _values(text: str) -> tuple[list[Record], str | None]:
             continue
         value, after, reason = _one(text, position)
         if reason is None and (is_border or _ends_well(text, after)):
-            records.append(value)
+            records.append(_without_surrogates(value) if has_surrogates else value)
             is_border = True
             position = _blank_end(text, after)
             continue
@@ -198,7 +200,7 @@ def _one(text: str, position: int) -> tuple[Record, int, str | None]:
         return None, position, _TOO_DEEP
     except json.JSONDecodeError as error:
         return None, error.pos, "not JSON"
-    return _without_surrogates(value), after, None
+    return value, after, None
 
 
 def _next_start(text: str, broken: int, failed: int) -> int | None:

@@ -27,7 +27,8 @@ def command(json: options.Json = False, index: options.Index = None) -> int:
         output.emit_json(shapes.verify(report))
         return exits.DONE if report.ok else exits.INDEX_UNUSABLE
     for difference in report.differences[:_SHOWN]:
-        output.line(output.safe_line(f"{difference.path}  {difference.what}: {difference.detail}"))
+        place = f"{difference.path}  " if difference.path else ""
+        output.line(output.safe_line(f"{place}{difference.what}: {difference.detail}"))
     if len(report.differences) > _SHOWN:
         output.line(f"and {len(report.differences) - _SHOWN} more; --json lists them")
     for path, why in report.apart:
@@ -38,5 +39,7 @@ def command(json: options.Json = False, index: options.Index = None) -> int:
         return exits.DONE
     if not report.fulltext_ok:
         output.line("the full-text table does not hold what the index holds")
-    output.talk(f"the index differs from a rebuild ({checked} checked); run: asx rebuild")
+    behind = any(difference.what == "behind" for difference in report.differences)
+    cure = "asx ingest" if behind else "asx rebuild"
+    output.talk(f"the index differs from a rebuild ({checked} checked); run: {cure}")
     return exits.INDEX_UNUSABLE

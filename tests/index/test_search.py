@@ -18,6 +18,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from index.fields import SEARCHED
+from index.freshness import freshness_of
 from index.ingest import ingest
 from index.errors import EmptyQueryError
 from index.results import Hit, SearchResult
@@ -209,7 +210,7 @@ def test_a_search_equals_a_scan_by_the_definition(world: World, data: st.DataObj
     wanted = expected(world.told, query, *searched)
     result = find(world.settings, query, *searched)
     assert as_told(result.hits) == wanted
-    assert (result.total, result.total_is_exact, result.stale) == (len(wanted), True, False)
+    assert (result.total, result.total_is_exact) == (len(wanted), True)
     limited = find(world.settings, query, *searched, limit=2)
     assert as_told(limited.hits) == wanted[:2]
     assert (limited.total, limited.total_is_exact) == (len(wanted), True)
@@ -471,21 +472,6 @@ def test_a_query_of_signs_is_a_literal_one(home: HomeBuilder, query: str, found:
     settings = home.settings()
     ingest(settings)
     assert [hit.text for hit in find(settings, query).hits] == found
-
-
-@pytest.mark.usefixtures("quick_schema")
-def test_an_index_behind_the_disk_says_so(home: HomeBuilder) -> None:
-    home.aster("s", make.aster_header("s", 0), make.aster_prompt("hello", 1))
-    settings = home.settings()
-    ingest(settings)
-    fresh = find(settings, "hello")
-    assert not fresh.stale
-    assert fresh.age_s is not None
-    assert 0 <= fresh.age_s < 60
-    home.aster("t", make.aster_header("t", 0), make.aster_prompt("hello again", 1))
-    assert find(settings, "hello").stale
-    ingest(settings)
-    assert [hit.text for hit in find(settings, "hello").hits] == ["hello", "hello again"][::-1]
 
 
 # Aether's prompt search: the newest hundred (spec/aether.md 5, behaviours 56 to 63).
