@@ -42,7 +42,8 @@ def show_command(hit: Hit) -> str:
     if hit.name is not None and _is_shown_by_name(hit):
         return f"asx memory show {quoted(hit.name)}"
     if hit.session_id is not None and hit.event_index is not None:
-        return f"asx show {quoted(f'{hit.session_id}:{hit.event_index}')}"
+        file = f" --file {quoted(hit.place.path)}" if hit.session_files > 1 else ""
+        return f"asx show {quoted(f'{hit.session_id}:{hit.event_index}')}{file}"
     line = f":{hit.place.line_number}" if hit.place.line_number is not None else ""
     return output.safe_line(home_path(hit.place.path) + line)
 

@@ -20,8 +20,12 @@ _JOURNAL_WAIT_S: Final = 0.5
 
 
 def memory_folders(places: Places) -> list[Path]:
-    """Return the memory folders, the highest rank first (DESIGN 5)."""
-    return [places.memory, *(home / "memory" for home in places.old_homes)]
+    """Return the memory folders, the highest rank first: those of the homes that ingest reads, and no others."""
+    from persist.agents.aster import locate
+    from persist.places import current_environment
+
+    homes = [root.path for root in locate(current_environment())]
+    return [places.memory, *(home / "memory" for home in homes if home != places.data)]
 
 
 def list_all_blocks(places: Places, *, archived: bool = False) -> list[Block]:

@@ -15,4 +15,8 @@ Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No bar, n
 Prune: TypeAlias = Annotated[
     bool, typer.Option("--prune", help="Let go of sources that are gone, even when more than half of an agent's are.")
 ]
+Root: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--root", metavar="AGENT=PATH", help="Read an agent's files in one more folder, this time."),
+]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Exit 6 when lines are damaged.")]

@@ -40,11 +40,12 @@ class Candidates(NamedTuple):
 def find_candidates(connection: sqlite3.Connection, query: Query, fields: Sequence[int]) -> Candidates:
     """Return the texts, of ``fields`` and perhaps of others, whose key holds the query's.
 
-    Cost: full text for keys of three characters and more, else a scan of the keys.
+    Few are exactly those; of many the total counts texts with the trigrams of the query, an upper bound. Cost: full
+    text for keys of three characters and more, else a scan of the keys.
     """
     ids: list[int] = []
     for table in _tables(fields):
-        where, values = _condition(table, query)
+        where, values = _holds_key(table, query)
         left = SORT_ALL_BELOW + 1 - len(ids)
         rows = connection.execute(f"SELECT rowid FROM {table} WHERE {where} LIMIT ?", (*values, left))
         ids.extend(row[0] for row in rows)
@@ -52,7 +53,7 @@ def find_candidates(connection: sqlite3.Connection, query: Query, fields: Sequen
         return Candidates(len(ids), tuple(sorted(ids)))
     count = 0
     for table in _tables(fields):
-        where, values = _condition(table, query)
+        where, values = _holds_trigrams(table, query)
         count += connection.execute(f"SELECT count(*) FROM {table} WHERE {where}", values).fetchone()[0]
     return Candidates(count, None)
 
@@ -70,7 +71,14 @@ def newest_first(
         yield [candidate for _, candidate in group]
 
 
-def _condition(table: str, query: Query) -> tuple[str, tuple[str, ...]]:
+def _holds_key(table: str, query: Query) -> tuple[str, tuple[str, ...]]:
+    """Trigrams alone would let in texts that have them apart from each other: a rare phrase of common ones."""
+    if query.expression is not None:
+        return f"{table} MATCH ? AND instr(key, ?) > 0", (query.expression, query.key)
+    return _holds_trigrams(table, query)
+
+
+def _holds_trigrams(table: str, query: Query) -> tuple[str, tuple[str, ...]]:
     if query.expression is not None:
         return f"{table} MATCH ?", (query.expression,)
     if not query.key:  # marks alone: no key tells, the verifier looks at every text

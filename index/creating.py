@@ -11,7 +11,7 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from index.errors import IndexUnusableError
+from index.errors import IndexUnusableError, IndexWriteError
 from migrations import PAGE_SIZE_BYTES, upgrade
 from persist.errors import StoreIOError
 from persist.files.folders import PRIVATE_FILE, make_private_folder
@@ -35,7 +35,8 @@ def create_index(path: Path) -> None:
     The tables, views, ``application_id`` and ``user_version`` are one transaction; ``meta`` is left empty and the
     journal mode is SQLite's default. On any failure nothing remains at ``path``. Raises ``IndexUnusableError`` when
     SQLite is too old or lacks full text (before anything is made), ``StoreIOError`` when the file exists already or
-    cannot be made, and SQLAlchemy's errors for a statement that fails.
+    cannot be made, ``IndexWriteError`` when the disk is full or fails, and SQLAlchemy's errors for a statement that
+    is wrong.
     """
     require_sqlite(path)
     make_private_folder(path.parent)
@@ -79,13 +80,19 @@ def _create_private_file(path: Path) -> None:
 
 def _build_schema(path: Path) -> None:
     from sqlalchemy import create_engine, event
+    from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import NullPool
 
     engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(path), poolclass=NullPool)
     event.listen(engine, "connect", _take_over_transactions)
     event.listen(engine, "begin", _begin)
-    with engine.begin() as connection:
-        upgrade(connection)
+    try:
+        with engine.begin() as connection:
+            upgrade(connection)
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            raise IndexWriteError(path, str(error.orig)) from error
+        raise
 
 
 def _take_over_transactions(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from index.settings import Settings
 from persist.agents.aster import shadowed
 from persist.config import exclusion
-from persist.sources import Found
+from persist.sources import Found, Troubles
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def look(settings: Settings) -> Look:
     found: list[Found] = []
     for agent in settings.agents:
         looks = [agent.discover(root) for root in settings.roots if root.agent == agent.name]
-        found.extend(shadowed(looks))
+        found.extend(map(_readable_names, shadowed(looks)))
     covering = exclusion(settings.configuration.excludes)
     if not settings.configuration.excludes:
         return Look(tuple(found), frozenset())
@@ -43,3 +43,18 @@ def look(settings: Settings) -> Look:
         for each in found
     ]
     return Look(tuple(kept), excluded)
+
+
+def _readable_names(found: Found) -> Found:
+    """Turn sources whose path is not UTF-8, which the index cannot hold, into troubles."""
+    odd = [source for source in found.sources if not source.path.isascii() and _shown(source.path) != source.path]
+    if not odd:
+        return found
+    troubles = [Troubles(_shown(source.path), "bad_name", "the name is not UTF-8; rename it to have it read")
+                for source in odd]  # fmt: skip
+    kept = tuple(source for source in found.sources if source not in odd)
+    return replace(found, sources=kept, troubles=(*found.troubles, *troubles))
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

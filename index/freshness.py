@@ -13,10 +13,13 @@ from pathlib import Path
 
 from index.damage import damage_told
 from index.discovery import look
-from index.ingest import lock_path, read_known
+from index.lock import lock_path
 from index.opening import is_current, open_reader
-from index.plan import FAILED, HELD, Step, make_plan
+from index.plan import make_plan
+from index.run import read_known, why_still_unreadable
 from index.settings import Settings
+from index.settle_sessions import moved_projects
+from persist.projects import ProjectResolver
 from persist.times import from_ns
 
 
@@ -45,22 +48,10 @@ def freshness(settings: Settings, connection: sqlite3.Connection) -> Freshness:
     plan = make_plan(seen.found, read_known(connection), visited_agents=agents, excluded=seen.excluded)
     looked_ns = _looked_ns(settings.index_path)
     age_s = None if looked_ns is None else round(max(0.0, time.time() - looked_ns / 1e9), 3)
-    plan.steps = [step for step in plan.steps if not _is_still_unreadable(step)]
-    stale = not plan.is_empty or not is_current(connection, settings.projection)
+    plan.steps = [step for step in plan.steps if why_still_unreadable(step) is None]
+    moved = moved_projects(connection, ProjectResolver().project_of)
+    stale = not plan.is_empty or bool(moved) or not is_current(connection, settings.projection)
     return Freshness(stale, age_s, None if looked_ns is None else from_ns(looked_ns))
-
-
-def _is_still_unreadable(step: Step) -> bool:
-    """Tell whether an ingest would fail again to read what it could not read last time: it then writes nothing."""
-    known = step.known
-    if known is None or known.status not in (FAILED, HELD) or known.stat != step.source.stat:
-        return False
-    try:
-        with Path(known.path).open("rb", buffering=0) as file:
-            file.read(1)
-    except OSError:
-        return True
-    return False
 
 
 def _looked_ns(index_path: Path) -> int | None:

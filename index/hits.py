@@ -30,7 +30,7 @@ _EVENT: Final = """SELECT a.name, n.session_id, n.parent_session_id, coalesce(n.
   CASE WHEN e.ts IS NOT NULL THEN 'record' WHEN e.ts_source = 2 THEN 'previous' WHEN e.ts_source = 3 THEN 'session'
     ELSE 'file' END,
   CASE e.kind WHEN 1 THEN 'user' WHEN 2 THEN 'agent' ELSE 'control' END, t.name, NULL, s.path, e.line_number,
-  e.offset_bytes
+  e.offset_bytes, (SELECT count(*) FROM source_rows o WHERE o.session_row = s.session_row)
 FROM event_rows e
 JOIN source_rows s ON s.id = e.source_id
 JOIN agents a ON a.id = s.agent_id
@@ -40,7 +40,7 @@ WHERE e.id = ? AND e.hidden = 0"""
 _HISTORY: Final = """SELECT a.name, h.session_id, NULL, coalesce(n.title, n.first_prompt), n.created_at,
   coalesce(h.project, n.project), n.cwd, NULL, NULL, coalesce(h.ts, s.file_time),
   CASE WHEN h.ts IS NOT NULL THEN 'record' ELSE 'file' END,
-  'user', NULL, NULL, s.path, h.line_number, h.offset_bytes
+  'user', NULL, NULL, s.path, h.line_number, h.offset_bytes, 0
 FROM history_rows h
 JOIN source_rows s ON s.id = h.source_id
 JOIN agents a ON a.id = s.agent_id
@@ -49,13 +49,13 @@ WHERE h.id = ? AND h.in_transcript = 0"""
 _BLOCK: Final = """SELECT a.name, b.source_session, NULL, NULL, NULL, b.project, NULL, NULL, NULL,
   coalesce(b.updated_at, b.created_at, s.file_time),
   CASE WHEN coalesce(b.updated_at, b.created_at) IS NULL THEN 'file' ELSE 'record' END,
-  'memory', NULL, b.name, s.path, NULL, NULL
+  'memory', NULL, b.name, s.path, NULL, NULL, 0
 FROM block_rows b
 JOIN source_rows s ON s.id = b.source_id
 JOIN agents a ON a.id = s.agent_id
 WHERE b.id = ?"""
 _FACT: Final = """SELECT a.name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, s.file_time, 'file', 'memory', NULL,
-  'ASTER.md:' || f.line_number, s.path, f.line_number, f.offset_bytes
+  'ASTER.md:' || f.line_number, s.path, f.line_number, f.offset_bytes, 0
 FROM memory_fact_rows f
 JOIN source_rows s ON s.id = f.source_id
 JOIN agents a ON a.id = s.agent_id
@@ -98,7 +98,7 @@ def _statement(field: int) -> str:
 
 def _hit(row: tuple[Any, ...], candidate: Candidate, spans: list[Span]) -> Hit:
     (agent, session_id, parent, title, created_at, project, cwd, event_index, turn_index, ts, ts_source, kind,
-     event_type, name, path, line_number, offset_bytes) = row  # fmt: skip
+     event_type, name, path, line_number, offset_bytes, files) = row  # fmt: skip
     return Hit(
         agent=agent,
         session_id=session_id,
@@ -119,4 +119,5 @@ def _hit(row: tuple[Any, ...], candidate: Candidate, spans: list[Span]) -> Hit:
         spans=tuple(spans),
         count=1,
         place=Place(path, line_number, offset_bytes),
+        session_files=files,
     )

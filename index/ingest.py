@@ -7,21 +7,18 @@ is only imported where an index is made.
 
 from __future__ import annotations
 
-import gc
 import json
-import os
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from index import statements
 from index.apply import Applier
-from index.discovery import Look, look
-from index.errors import IndexBusyError, IndexUnusableError
+from index.discovery import look
+from index.errors import IndexUnusableError
 from index.load import Loader, Progress, Silent, StoredEdges
+from index.lock import index_lock
 from index.notices import deletion_notice
 from index.opening import (
     Finding,
@@ -33,16 +30,15 @@ from index.opening import (
     told_as_sentences,
 )
 from index.plan import BROKEN, FAILED, GONE_TOGETHER, HELD, IGNORED, Action, Known, Plan, Step, make_plan
+from index.rebuild import rebuild_locked
 from index.results import AgentReport, IngestReport, Problem
+from index.run import begin_report, finish_report, read_known, why_still_unreadable, without_cycles
 from index.settings import Settings
 from index.settle import settle_touched
 from index.settle_sessions import moved_projects, touch_moved
 from migrations import GENERATION
-from persist.errors import BusyError
-from persist.files.lock import locked
 from persist.projects import ProjectResolver
 from persist.reading import Checkpoint
-from persist.sources import Stat
 from persist.times import now
 
 SLICE_BYTES: Final = 64 * 1024 * 1024
@@ -59,8 +55,6 @@ def ingest(
     fingerprints. Raises ``IndexBusyError`` when another run holds the lock, ``IndexUnusableError`` or
     ``IndexNewerError`` when what lies at the path must not be touched. An unchanged store writes nothing.
     """
-    from index.rebuild import rebuild_locked
-
     with index_lock(settings), told_as_sentences(settings.index_path):
         reason = _must_remake(settings)
         if reason is not None:
@@ -69,71 +63,6 @@ def ingest(
                 report.notes.insert(0, reason)
             return report
         return _ingest_locked(settings, prune, check, progress)
-
-
-@contextmanager
-def index_lock(settings: Settings) -> Iterator[None]:
-    """Hold the index's cross-process lock; its file's time tells when a run last looked at the disk.
-
-    Raises ``IndexBusyError`` after ``settings.lock_timeout_s`` seconds.
-    """
-    path = lock_path(settings.index_path)
-    try:
-        with locked(path, settings.lock_timeout_s):
-            yield
-            os.utime(path)
-    except BusyError as error:
-        raise IndexBusyError(settings.index_path, error.timeout_s) from error
-
-
-def lock_path(index_path: Path) -> Path:
-    """Return the lock file beside an index."""
-    return index_path.with_name(index_path.name + ".lock")
-
-
-def read_known(connection: sqlite3.Connection) -> dict[tuple[str, str], Known]:
-    """Return every source that the index knows, by (agent, path)."""
-    known: dict[tuple[str, str], Known] = {}
-    for id_, agent, kind, path, root, status, size, mtime, ctime, inode, offset, error in connection.execute(
-        statements.KNOWN_SOURCES
-    ):
-        stat = Stat(size, mtime, ctime, inode)
-        known[agent, path] = Known(id_, agent, kind, path, root, status, stat, offset, error)
-    return known
-
-
-def begin_report(settings: Settings, seen: Look) -> IngestReport:
-    """Return a report that names the roots and what lies in the way."""
-    report = IngestReport(settings.index_path)
-    for agent in settings.agents:
-        report.agents[agent.name] = AgentReport(kept=settings.configuration.keep)
-    for found in seen.found:
-        mine = report.agents[found.root.agent]
-        (mine.roots if found.exists else mine.missing_roots).append(str(found.root.path))
-        mine.sources.seen += len(found.sources)
-        for trouble in found.troubles:
-            report.problems.append(Problem(trouble.kind, trouble.path, None, None, trouble.message))
-            report.problems_total += 1
-    return report
-
-
-@contextmanager
-def without_cycles() -> Iterator[None]:
-    """Switch the cycle collector off for a load: parsed records hold no cycles, and looking costs a tenth."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def finish_report(report: IngestReport, connection: sqlite3.Connection, started: float) -> None:
-    """Fill in the index's totals and the time taken."""
-    report.sessions = connection.execute("SELECT count(*) FROM session_rows").fetchone()[0]
-    report.events = connection.execute("SELECT coalesce(sum(events), 0) FROM source_rows").fetchone()[0]
-    report.seconds = round(time.monotonic() - started, 3)
 
 
 def _must_remake(settings: Settings) -> str | None:
@@ -270,12 +199,10 @@ def _report_plan(
 
 
 def _drop_still_unreadable(report: IngestReport, plan: Plan) -> None:
-    """Take out of the plan what could not be read last time and, unchanged, cannot be read now: nothing to write."""
+    """Take out of the plan what an ingest could again not read: nothing to write."""
     steps: list[Step] = []
     for step in plan.steps:
-        known = step.known
-        again = known is not None and known.status in (FAILED, HELD) and known.stat == step.source.stat
-        why = _why_unreadable(step.source.path) if again else None
+        known, why = step.known, why_still_unreadable(step)
         if known is None or why is None:
             steps.append(step)
             continue
@@ -285,15 +212,6 @@ def _drop_still_unreadable(report: IngestReport, plan: Plan) -> None:
         report.problems.append(Problem("unreadable", known.path, None, None, f"cannot be read: {why}"))
         report.problems_total += 1
     plan.steps = steps
-
-
-def _why_unreadable(path: str) -> str | None:
-    try:
-        with Path(path).open("rb", buffering=0) as file:
-            file.read(1)
-    except OSError as error:
-        return error.strerror or type(error).__name__
-    return None
 
 
 def _report_held(report: IngestReport, plan: Plan) -> None:

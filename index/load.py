@@ -138,6 +138,10 @@ class Loader:
             return None
         if edges(file, stored.checkpoint.offset_bytes) != (stored.head_hash, stored.tail_hash):
             return None
+        try:
+            self._settings.agent(step.source.agent).open_parser(step.source, stored.checkpoint.state)
+        except (KeyError, TypeError, ValueError):  # saved by another version of the parser
+            return None
         return stored.checkpoint
 
     def _load_lines(

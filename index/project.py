@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 from zlib import crc32
 
-from index.fields import BLOCK, FIELD_OF_TYPE, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT
+from index.fields import BLOCK, FIELD_OF_TYPE, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT, NOTICE, PROMPT
 from index.match.key import search_key
 from persist.events import EVENT_TYPES, Event, Note, NoteFact
 from persist.reading import Numbered, ReadLine
@@ -94,13 +94,16 @@ class Projector:
         rows.size_characters += 200  # lines without prose weigh too
 
     def add_note(self, source_id: int, note: Note) -> None:
-        """Project one memory block: its name, description and body are one searchable text."""
+        """Project one memory block: its name, description and body are one searchable text.
+
+        A zero character is stored as U+FFFD: SQLite's ``substr``, by which the view cuts the body out, ends at one.
+        """
         head = f"{note.name}\n{note.description}\n"
         row = (self.next_id, source_id, note.name, note.description, note.kind, note.project, note.source_session,
                note.created_at, note.updated_at, json.dumps(note.aliases, ensure_ascii=False), len(head) + 1,
                int(note.archived), note.superseded_by, int(note.pinned))  # fmt: skip
         self.rows.blocks.append(row)
-        text = head + note.body
+        text = (head + note.body).replace("\0", "\ufffd")
         self._add_prose(BLOCK, note.updated_at or note.created_at, text, hash_of(text))
         self.next_id += 1
 
@@ -121,6 +124,8 @@ class Projector:
         if text is not None:
             text_len = len(text)
             field_code = FIELD_OF_TYPE.get(event_type)
+            if field_code == PROMPT and not is_prompt:
+                field_code = NOTICE  # a sub-agent's task, say: nobody typed it
             if field_code is None:
                 failed = event_type in _FAILED_TYPES
                 head = cut_bytes(text, self._limits.failed_head_bytes if failed else self._limits.tool_head_bytes)

@@ -17,12 +17,13 @@ from index import statements
 from index.apply import Applier, configure_full_text, optimize_full_text
 from index.discovery import Look, look
 from index.errors import AsterIndexError, IndexUnusableError
-from index.ingest import begin_report, finish_report, index_lock, read_known, without_cycles
 from index.load import Loader, Progress, Silent
+from index.lock import NEW_MARK, index_lock
 from index.notices import deletion_notice
 from index.opening import Finding, leave_for_readers, open_reader, read_header, told_as_sentences
 from index.plan import Action, Plan, Step, make_plan
 from index.results import IngestReport
+from index.run import begin_report, finish_report, read_known, without_cycles
 from index.settings import Settings
 from index.settle import settle_all
 from index.swap import put_in_place
@@ -31,7 +32,6 @@ from persist.files.folders import make_private_folder
 from persist.projects import ProjectResolver
 from persist.times import now
 
-NEW_MARK: Final = ".new-"
 CACHE_KIB: Final = 16 * 1024
 
 
@@ -50,7 +50,6 @@ def rebuild_locked(settings: Settings, *, prune: bool = False, progress: Progres
     """Make the index anew; the caller holds the lock."""
     path = settings.index_path
     _refuse_foreign(path)
-    remove_leftovers(path)
     seen = look(settings)
     dropped = _loss(settings, seen, prune)
     new = path.with_name(f"{path.name}{NEW_MARK}{os.getpid()}-{time.time_ns():x}")
@@ -96,15 +95,6 @@ def build(settings: Settings, path: Path, seen: Look, progress: Progress) -> Ing
         connection.close()
     _note_deletions(settings, report, plan)
     return report
-
-
-def remove_leftovers(path: Path) -> None:
-    """Remove what rebuilds that died left beside the index; the caller holds the lock."""
-    if not path.parent.is_dir():
-        return
-    for entry in path.parent.iterdir():
-        if entry.name.startswith(path.name + NEW_MARK):
-            entry.unlink(missing_ok=True)
 
 
 def _load_all(

@@ -104,7 +104,8 @@ class Place:
 class Hit:
     """One text that matched. Spans are UTF-8 byte offsets into ``text``, end exclusive, in order.
 
-    ``count`` is how many equal prompts are folded into this hit; ``field`` is one of ``index.fields.SEARCHED``.
+    ``count`` is how many equal prompts are folded into this hit; ``field`` is one of ``index.fields.SEARCHED``;
+    ``session_files`` is how many files tell the session: with several, an event's number needs its file.
     """
 
     agent: str
@@ -126,6 +127,7 @@ class Hit:
     spans: tuple[tuple[int, int], ...]
     count: int
     place: Place
+    session_files: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,18 +38,18 @@ def search(settings: Settings, request: SearchRequest) -> SearchResult:
     """Return the newest hits of a query. Equal prompts fold into one hit with a count.
 
     Raises ``EmptyQueryError`` for a query of blanks, and the errors of ``open_reader``. ``total`` is exact when every
-    candidate was looked at (few of them, or no limit), else the number of texts whose key holds the query's.
+    candidate was looked at (few of them, or no limit, or no more were met), else an upper bound from their keys.
     """
     query = read_query(request.query)
     with damage_told(settings.index_path), closing(open_reader(settings.index_path)) as connection:
         fields = _fields(request.searched)
         candidates = find_candidates(connection, query, fields)
         look_at_all = request.limit is None or candidates.ids is not None
-        hits = _collect(connection, query, candidates, fields, None if look_at_all else request.limit)
+        hits, are_all = _collect(connection, query, candidates, fields, None if look_at_all else request.limit)
         elsewhere = {} if hits else _elsewhere(connection, query, request.searched)
         texts = 0 if hits else count_texts(connection, fields)
-    total = len(hits) if look_at_all else max(len(hits), candidates.total)
-    return _result(request, query, hits, total, look_at_all, elsewhere, texts)
+    total = len(hits) if are_all else max(len(hits), candidates.total)
+    return _result(request, query, hits, total, are_all, elsewhere, texts)
 
 
 def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str, list[Hit], bool]:
@@ -94,8 +94,8 @@ def _fields(searched: Sequence[str]) -> tuple[int, ...]:
 
 def _collect(
     connection: sqlite3.Connection, query: Query, candidates: Candidates, fields: Sequence[int], stop_after: int | None
-) -> list[Hit]:
-    """Return hits newest first; stops once more than ``stop_after`` are found (null: looks at all)."""
+) -> tuple[list[Hit], bool]:
+    """Return hits newest first, and whether those are all; stops once there are more than ``stop_after`` (if given)."""
     verifier = query.verifier()
     prompts_seen: set[str] = set()
     hits: list[Hit] = []
@@ -109,8 +109,8 @@ def _collect(
             else:
                 hits.append(described.hit)
         if stop_after is not None and len(hits) > stop_after:
-            break
-    return hits
+            return hits, False
+    return hits, True
 
 
 def _verified(
@@ -133,7 +133,7 @@ def _elsewhere(connection: sqlite3.Connection, query: Query, searched: Sequence[
     for name, fields in others.items():
         candidates = find_candidates(connection, query, fields)
         stop_after = SORT_ALL_BELOW if candidates.ids is None else None
-        hits = _collect(connection, query, candidates, fields, stop_after)
+        hits, _ = _collect(connection, query, candidates, fields, stop_after)
         if hits:
             counts[name] = len(hits)
     return counts

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from index.damage import damage_told
@@ -16,12 +15,11 @@ from index.errors import NoIndexError
 from index.opening import open_reader
 from index.results import EventRow, SessionRow
 from index.settings import Settings
-from persist.errors import AmbiguousError, NotFoundError, StoreIOError
-from persist.fingerprint import stat_of
-from persist.reading import Numbered, ReadLine, SourceReader
-from persist.sources import TRANSCRIPT, Source
+from index.transcripts import MIN_PREFIX_CHARACTERS, no_session, read_events
+from index.unindexed import list_from_files, show_from_files
+from persist.errors import AmbiguousError
+from persist.sources import TRANSCRIPT
 
-MIN_PREFIX_CHARACTERS: Final = 4
 _COLUMNS: Final = """n.session_id, a.name, n.project, n.cwd, coalesce(n.title, n.first_prompt), n.created_at,
   n.updated_at, n.model, n.turns, n.events, n.parent_session_id, n.imported_from, n.id"""
 _LIST: Final = f"""SELECT {_COLUMNS} FROM session_rows n JOIN agents a ON a.id = n.agent_id
@@ -55,8 +53,6 @@ def list_sessions(
     try:
         connection = open_reader(settings.index_path)
     except NoIndexError:
-        from index.unindexed import list_from_files
-
         return list_from_files(settings, project, agent, limit)
     try:
         with damage_told(settings.index_path):
@@ -77,8 +73,6 @@ def show_session(settings: Settings, text: str) -> tuple[SessionRow, Iterator[Ev
     try:
         connection = open_reader(settings.index_path)
     except NoIndexError:
-        from index.unindexed import show_from_files
-
         return show_from_files(settings, text)
     try:
         with damage_told(settings.index_path):
@@ -106,58 +100,12 @@ def find_session(connection: sqlite3.Connection, text: str) -> tuple[int, Sessio
     return rows[0][12], _session(connection, rows[0])
 
 
-def no_session(text: str, id_: str) -> NotFoundError:
-    """Return the error for a text that names no session; ``id_`` is the text without the agent."""
-    short = len(id_) < MIN_PREFIX_CHARACTERS
-    hint = "a prefix needs at least 4 characters" if short else "asx sessions list --all shows the ids"
-    return NotFoundError("session", text, hint)
-
-
 def split_id(connection: sqlite3.Connection, text: str) -> tuple[str | None, str]:
     """Return (agent, id) of ``agent:id``, and (null, the text) where no agent of the index is named."""
     agent, colon, rest = text.partition(":")
     if colon and connection.execute("SELECT 1 FROM agents WHERE name = ?", (agent,)).fetchone():
         return agent, rest
     return None, text
-
-
-def event_row(numbered: Numbered, line: ReadLine, source_path: str, canonical: bool) -> EventRow:
-    """Return one event as shown."""
-    event = numbered.event
-    return EventRow(
-        event_index=numbered.event_index,
-        line_number=line.number,
-        offset_bytes=line.offset_bytes,
-        turn_index=numbered.turn_index,
-        ts=event.ts,
-        kind=event.kind,
-        event_type=event.event_type,
-        outcome=event.outcome,
-        text=event.text,
-        text_len=len(event.text or ""),
-        tool_call_id=event.tool_call_id,
-        tool_name=event.tool_name,
-        tool_arguments=event.tool_arguments,
-        model_name=event.model_name,
-        message_id=event.message_id,
-        canonical=canonical,
-        source_path=source_path,
-    )
-
-
-def read_events(
-    settings: Settings, agent: str, kind: str, path: str, root: str, hidden: frozenset[int]
-) -> Iterator[EventRow]:
-    """Yield the events of one transcript, read whole. Raises ``StoreIOError`` where it cannot be read."""
-    limit = settings.configuration.limits.max_line_bytes
-    try:
-        with Path(path).open("rb", buffering=0) as file:
-            source = Source(agent, kind, path, root, stat_of(Path(path).stat()))
-            for line in SourceReader(settings.agent(agent), source, file, max_line_bytes=limit):
-                for numbered in line.events:
-                    yield event_row(numbered, line, path, numbered.event_index not in hidden)
-    except OSError as error:
-        raise StoreIOError(path, "read", error.strerror or type(error).__name__) from error
 
 
 def _events(

@@ -81,7 +81,7 @@ def tell(sources: Sequence[ToldSource], resolve_project: ResolveProject) -> Sess
         model=last.get("model"),
         mode=last.get("mode"),
         title=title[1] if title else None,
-        first_prompt=next((_title_of(source.first_prompt) for source in sources if source.first_prompt), None),
+        first_prompt=next((line for source in sources if (line := _title_of(source.first_prompt))), None),
         created_at=first.get("created_at") or (min(head_times) if head_times else None),
         updated_at=max(latest) if latest else max(source.file_time for source in sources),
         parent_session_id=first.get("parent"),

@@ -16,9 +16,10 @@ from index.damage import damage_told
 from index.opening import open_reader
 from index.project import hash_of
 from index.results import EventRow
-from index.sessions import event_row, find_session, read_events
+from index.sessions import find_session
 from index.settings import Settings
-from persist.errors import NotFoundError, StoreIOError
+from index.transcripts import event_row, read_events
+from persist.errors import AmbiguousError, NotFoundError, StoreIOError
 from persist.fingerprint import stat_of
 from persist.reading import Checkpoint, SourceReader
 from persist.sources import Source
@@ -28,7 +29,8 @@ _PLACE: Final = """SELECT s.id, a.name, s.kind, s.path, s.root, e.line_number, e
   p.text_hash
 FROM source_rows s JOIN event_rows e ON e.source_id = s.id JOIN agents a ON a.id = s.agent_id
 JOIN event_types t ON t.code = e.type_code LEFT JOIN prose p ON p.id = e.id
-WHERE s.session_row = ? AND e.event_index = ? ORDER BY s.head_time IS NULL, s.head_time, s.path LIMIT 1"""
+WHERE s.session_row = :session_row AND e.event_index = :event_index AND (:path IS NULL OR s.path = :path)
+ORDER BY e.hidden <> 0, s.head_time IS NULL, s.head_time, s.path LIMIT 20"""
 _FIRST_ON_LINE: Final = "SELECT min(event_index) FROM event_rows WHERE source_id = ? AND line_number = ?"
 _LAST: Final = """SELECT max(e.event_index) FROM source_rows s JOIN event_rows e ON e.source_id = s.id
 WHERE s.session_row = ?"""
@@ -67,18 +69,19 @@ class _Place(NamedTuple):
         )
 
 
-def show_event(settings: Settings, text: str, event_index: int) -> EventRow:
+def show_event(settings: Settings, text: str, event_index: int, path: str | None = None) -> EventRow:
     """Return one event of a session, texts whole.
 
-    ``text`` names the session as in ``index.sessions.show_session``. Where several files tell the session, the index
-    counts in the first of them that has such an event. Raises ``NotFoundError``, ``AmbiguousError``, ``StoreIOError``
-    when the source cannot be read or no longer has the line, and the errors of ``open_reader``. Cost: one line.
+    ``text`` names the session as in ``index.sessions.show_session``. Events are numbered in each file: where several
+    files tell the session with different events of that number, ``path`` must name one. Raises ``NotFoundError``,
+    ``AmbiguousError``, ``StoreIOError`` when the source cannot be read or no longer has the line, and the errors of
+    ``open_reader``. Cost: one line.
     """
     with damage_told(settings.index_path):
         connection = open_reader(settings.index_path)
         try:
             row_id, _ = find_session(connection, text)
-            place = _find(connection, row_id, event_index)
+            place = _find(connection, row_id, event_index, path)
             if place is None:
                 raise NotFoundError("event", f"{text}:{event_index}", _those_there(connection, row_id))
             first = connection.execute(_FIRST_ON_LINE, (place.source_id, place.line_number)).fetchone()[0]
@@ -98,11 +101,15 @@ def show_event(settings: Settings, text: str, event_index: int) -> EventRow:
     )
 
 
-def _find(connection: sqlite3.Connection, session_row: int, event_index: int) -> _Place | None:
+def _find(connection: sqlite3.Connection, session_row: int, event_index: int, path: str | None) -> _Place | None:
     if not 0 <= event_index <= _MAX_INDEX:
         return None
-    row = connection.execute(_PLACE, (session_row, event_index)).fetchone()
-    return None if row is None else _Place(*row)
+    values = {"session_row": session_row, "event_index": event_index, "path": path}
+    places = [_Place(*row) for row in connection.execute(_PLACE, values)]
+    canonical = [place for place in places if place.hidden == 0]
+    if len(canonical) > 1:
+        raise AmbiguousError("event", str(event_index), tuple(f"--file {place.path}" for place in canonical))
+    return places[0] if places else None
 
 
 def _those_there(connection: sqlite3.Connection, session_row: int) -> str:

@@ -17,6 +17,7 @@ from index.project import hash_of, identity_of
 from index.results import EventRow, SessionRow
 from index.settings import Settings
 from index.settle_sessions import ToldFact, ToldSource, tell
+from index.transcripts import MIN_PREFIX_CHARACTERS, no_session, read_events
 from persist.errors import AmbiguousError
 from persist.events import Event, Fact
 from persist.projects import ProjectResolver
@@ -60,8 +61,6 @@ def show_from_files(settings: Settings, text: str) -> tuple[SessionRow, Iterator
 
     Raises ``NotFoundError`` and ``AmbiguousError``.
     """
-    from index.sessions import MIN_PREFIX_CHARACTERS, no_session
-
     agent, colon, rest = text.partition(":")
     named = agent if colon and any(known.name == agent for known in settings.agents) else None
     id_ = rest if named else text
@@ -89,8 +88,6 @@ def _fitting(rows: list[SessionRow], prefix: str) -> list[SessionRow]:
 
 
 def _events(settings: Settings, session: SessionRow) -> Iterator[EventRow]:
-    from index.sessions import read_events
-
     for path in session.paths:
         yield from read_events(settings, session.agent, TRANSCRIPT, path, "", frozenset())
 

@@ -20,13 +20,13 @@ from index.apply import Applier
 from index.discovery import Look, look
 from index.dump import NATURAL_KEYS, columns_of, dump_view
 from index.fields import IN_PROMPT_KEYS
-from index.ingest import read_known
 from index.load import Progress, Silent
 from index.match.key import search_key
 from index.opening import open_reader
 from index.plan import FAILED, HELD, Known, Plan, make_plan
 from index.rebuild import build
 from index.results import Difference, VerifyReport
+from index.run import read_known
 from index.settings import Settings
 from index.settle import settle_touched
 from persist.projects import ProjectResolver

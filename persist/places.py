@@ -75,7 +75,7 @@ def places_of(environment: Environment, cwd: Path, index: str | None = None) -> 
         prompt_history=data / "sessions" / "prompt-history.jsonl",
         memory=data / "memory",
         archive=data / "archive",
-        aether=_chosen(environment, "AETHER_HOME", cwd) or home / ".aether",
+        aether=_aether_home(environment, cwd),
         index=at_index or _cache_folder(environment) / APPLICATION / INDEX_FILE,
         config_folder=config_folder,
         config=config_folder / CONFIG_FILE,
@@ -93,6 +93,12 @@ def expand(text: str, home: Path, base: Path) -> Path:
 def _chosen(environment: Environment, variable: str, cwd: Path) -> Path | None:
     value = environment.variables.get(variable, "")
     return expand(value, environment.home, cwd) if value else None
+
+
+def _aether_home(environment: Environment, cwd: Path) -> Path:
+    """Return Aether's home by its own rule: the variable verbatim unless blank (``spec/aether.md`` 2)."""
+    value = environment.variables.get("AETHER_HOME", "")
+    return cwd / value if value.strip() else environment.home / ".aether"
 
 
 def _xdg(environment: Environment, variable: str) -> Path | None:

@@ -19,13 +19,8 @@ EXAMPLES: Final = (
 
 
 def command(
-    root: Annotated[
-        list[str] | None,
-        typer.Option("--root", metavar="AGENT=PATH", help="Read an agent's files in one more folder."),
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Hash every file whole instead of trusting its times.")
-    ] = False,
+    root: options.Root = None,
+    check: Annotated[bool, typer.Option("--check", help="Read every file anew instead of trusting its times.")] = False,
     prune: options.Prune = False,
     strict: options.Strict = False,
     quiet: options.Quiet = False,

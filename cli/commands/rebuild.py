@@ -13,6 +13,7 @@ EXAMPLES: Final = ("asx rebuild", "asx rebuild --json")
 
 
 def command(
+    root: options.Root = None,
     prune: options.Prune = False,
     strict: options.Strict = False,
     quiet: options.Quiet = False,
@@ -27,7 +28,7 @@ def command(
     from index.rebuild import rebuild
 
     with progress(quiet=quiet) as shown:
-        report = rebuild(open_settings(index), prune=prune, progress=shown)
+        report = rebuild(open_settings(index, root), prune=prune, progress=shown)
     if json:
         output.emit_json(shapes.ingest(report))
     else:

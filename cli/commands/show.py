@@ -27,6 +27,9 @@ def command(
         str | None, typer.Argument(metavar="ID[:EVENT]", help="A session's id (4 characters do) and an event's number.")
     ] = None,
     block: Annotated[str | None, typer.Option("--block", metavar="NAME", help="A block and its session.")] = None,
+    file: Annotated[
+        str | None, typer.Option("--file", metavar="PATH", help="The file to count in, where several tell the session.")
+    ] = None,
     json: options.Json = False,
     index: options.Index = None,
 ) -> int:
@@ -52,7 +55,7 @@ def command(
         return 0
     from index.show import show_event
 
-    event = show_event(settings, session_id, event_index)
+    event = show_event(settings, session_id, event_index, file)
     if json:
         output.emit_json(shapes.shown(event=shapes.event(event)))
     else:
@@ -79,9 +82,8 @@ def _session_of(settings: Settings, session_id: str | None) -> SessionRow | None
     """Return the session a block names, ``None`` where it names none or the index does not have it."""
     if session_id is None:
         return None
-    from index.sessions import show_session
-
     from index.errors import AsterIndexError
+    from index.sessions import show_session
     from persist.errors import StoreError
 
     try:

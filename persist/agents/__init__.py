@@ -13,7 +13,5 @@ from persist.sources import Agent
 
 __all__ = ["AGENTS"]
 
-AGENTS: Final[Mapping[str, Agent]] = {
-    agent.name: agent for agent in (aster.AGENT, aether.AGENT, claude_code.AGENT)
-}
+AGENTS: Final[Mapping[str, Agent]] = {agent.name: agent for agent in (aster.AGENT, aether.AGENT, claude_code.AGENT)}
 """Every agent by name, in the order in which results name them."""

@@ -127,11 +127,7 @@ def shadowed(found: Sequence[Found]) -> list[Found]:
     return [
         replace(
             look,
-            sources=tuple(
-                source
-                for source in look.sources
-                if ranks[source.agent, _below(source)] == look.root.rank
-            ),
+            sources=tuple(source for source in look.sources if ranks[source.agent, _below(source)] == look.root.rank),
         )
         for look in found
     ]

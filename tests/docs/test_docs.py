@@ -127,6 +127,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(path), f"{target} has no such heading"
 
 
+def test_every_page_of_the_docs_is_in_their_index() -> None:
+    listed = set(LINK.findall((REPOSITORY / "docs/README.md").read_text(encoding="utf-8")))
+    pages = {path.name for path in (REPOSITORY / "docs").glob("*.md") if path.name != "README.md"}
+    assert pages <= listed
+
+
 def test_the_newest_version_of_the_changelog_is_the_program_s() -> None:
     newest = re.search(r"^## \[([^\]]+)\]", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -40,9 +39,11 @@ def empty_index() -> Iterator[Path]:
 def quick_schema(empty_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copy the empty index instead of running the migrations again (0.2 s each), where many indexes are made."""
 
+    data = empty_index.read_bytes()
+
     def copy(path: Path) -> None:
-        shutil.copyfile(empty_index, path)
-        path.chmod(0o600)
+        path.touch(0o600, exist_ok=False)
+        path.write_bytes(data)
 
     monkeypatch.setattr(creating, "create_index", copy)
 

@@ -17,7 +17,8 @@ import pytest
 
 from index.errors import AsterIndexError, IndexNewerError, IndexUnusableError, NoIndexError
 from index.freshness import freshness_of
-from index.ingest import index_lock, ingest
+from index.ingest import ingest
+from index.lock import index_lock
 from index.opening import Finding, open_reader, read_header
 from index.rebuild import rebuild
 from index.search import SearchRequest, newest_prompts, search

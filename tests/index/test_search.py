@@ -7,28 +7,25 @@ import os
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from random import Random
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from index.fields import SEARCHED
-from index.freshness import freshness_of
-from index.ingest import ingest
 from index.errors import EmptyQueryError
+from index.fields import SEARCHED
+from index.ingest import ingest
 from index.results import Hit, SearchResult
 from index.search import SearchRequest, newest_prompts, search
 from index.settings import Settings
 from tests import builders as make
 from tests.builders import HomeBuilder, Record
 from tests.index.match.definition import PIECES, SPELLINGS, defined_form, defined_spans, is_uppercase
-
-Find: TypeAlias = Callable[..., SearchResult]
 
 SESSIONS = ("01kaaaaaaaaaaaaaaaaaaaaaaa", "01kbbbbbbbbbbbbbbbbbbbbbbb", "tele-1")
 ANY_CHARACTER = [
@@ -251,6 +248,15 @@ def test_a_total_that_is_only_a_bound_says_so(crowd: World) -> None:
     assert some.total >= len(expected(crowd.told, "lantern", "prompts"))
 
 
+def test_a_title_is_counted_exactly_however_many_answers_hold_the_word(home: HomeBuilder) -> None:
+    answers = (make.aster_answer(f"lantern {minute}", minute) for minute in range(CROWD))
+    home.aster("s", make.aster_header("s", 0), *answers, make.aster_title("lantern", 5))
+    settings = home.settings()
+    ingest(settings)
+    result = find(settings, "lantern", "titles", limit=20)
+    assert (result.total, result.total_is_exact) == (1, True)
+
+
 def test_the_plans_let_full_text_drive(world: World, crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:
     statements: list[str] = []
     connect = sqlite3.connect
@@ -351,7 +357,7 @@ def test_what_a_fork_copied_is_found_once(home: HomeBuilder) -> None:
 def test_a_prompt_that_only_a_history_knows_is_found_and_a_known_one_once(home: HomeBuilder) -> None:
     home.claude("c1", make.claude_prompt("pick the plums", "c1", "u1", 1))
     history = home.claude_history(
-        make.claude_history_entry("pick the plums", "c1", 1),
+        make.claude_history_entry("pick the plums", "c1", 4),
         make.claude_history_entry("pickle the plums", "gone", 2),
         make.claude_history_entry("pickle the plums", None, 3),
     )
@@ -396,7 +402,39 @@ def test_a_session_told_by_two_files_is_found_whole_and_no_line_twice(home: Home
         assert {hit.session_id for hit in result.hits} == {"x"}
 
 
+@pytest.mark.usefixtures("quick_schema")
+def test_what_a_sub_agent_was_told_is_found_and_labelled(home: HomeBuilder) -> None:
+    home.claude("top", make.claude_prompt("count the swifts", "top", "u1", 1))
+    home.claude_agent(
+        "top", "x1", make.claude_prompt("count them by the barn", "top", "u2", 2, agentId="x1", isSidechain=True)
+    )
+    settings = home.settings()
+    ingest(settings)
+    assert [hit.session_id for hit in find(settings, "count").hits] == ["top"], "nobody typed the sub-agent's task"
+    told = find(settings, "count", "notices").hits
+    assert [(hit.session_id, hit.parent_session_id) for hit in told] == [("top/x1", "top")]
+
+
 # Times.
+
+
+@pytest.mark.usefixtures("quick_schema")
+def test_at_one_moment_agent_session_source_and_event_decide_descending(home: HomeBuilder) -> None:
+    def prompt(text: str, session_id: str) -> Record:
+        return make.claude_prompt(f"wren {text}", session_id, text, 5)
+
+    home.aster(
+        "s2", make.aster_header("s2", 0), make.aster_prompt("wren A1", 5), make.aster_prompt("wren A2", 5), project="a"
+    )
+    home.aster("s1", make.aster_header("s1", 0), make.aster_prompt("wren A3", 5), project="z")
+    home.claude("one", prompt("C1", "m1"), project="-p-b")
+    home.claude("two", prompt("C2", "m2"), prompt("C3", "m2"), project="-p-a")
+    home.claude("three", prompt("C4", "m2"), project="-p-b")
+    settings = home.settings()
+    ingest(settings)
+    ordered = ["C4", "C3", "C2", "C1", "A2", "A1", "A3"]
+    assert [hit.text.removeprefix("wren ") for hit in find(settings, "wren").hits] == ordered
+    assert [hit.text.removeprefix("wren ") for hit in newest_prompts(settings, "wren", 9)[1]] == ordered
 
 
 @pytest.mark.usefixtures("quick_schema")

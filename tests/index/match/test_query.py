@@ -6,8 +6,7 @@ from unicodedata import normalize
 
 import pytest
 
-from index.errors import AsterIndexError
-from index.errors import EmptyQueryError
+from index.errors import AsterIndexError, EmptyQueryError
 from index.match import is_exact, read_query
 from tests.index.match.definition import is_uppercase
 

@@ -1,0 +1,66 @@
+"""The events of one transcript as shown, their texts whole, read from the file at that moment.
+
+I/O on one file; no SQL. Serves sessions with and without an index, so it knows of neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from index.results import EventRow
+from index.settings import Settings
+from persist.errors import NotFoundError, StoreIOError
+from persist.fingerprint import stat_of
+from persist.reading import Numbered, ReadLine, SourceReader
+from persist.sources import Source
+
+MIN_PREFIX_CHARACTERS: Final = 4
+"""A shorter beginning of a session's id names nothing."""
+
+
+def no_session(text: str, id_: str) -> NotFoundError:
+    """Return the error for a text that names no session; ``id_`` is the text without the agent."""
+    short = len(id_) < MIN_PREFIX_CHARACTERS
+    hint = "a prefix needs at least 4 characters" if short else "asx sessions list --all shows the ids"
+    return NotFoundError("session", text, hint)
+
+
+def event_row(numbered: Numbered, line: ReadLine, source_path: str, canonical: bool) -> EventRow:
+    """Return one event as shown."""
+    event = numbered.event
+    return EventRow(
+        event_index=numbered.event_index,
+        line_number=line.number,
+        offset_bytes=line.offset_bytes,
+        turn_index=numbered.turn_index,
+        ts=event.ts,
+        kind=event.kind,
+        event_type=event.event_type,
+        outcome=event.outcome,
+        text=event.text,
+        text_len=len(event.text or ""),
+        tool_call_id=event.tool_call_id,
+        tool_name=event.tool_name,
+        tool_arguments=event.tool_arguments,
+        model_name=event.model_name,
+        message_id=event.message_id,
+        canonical=canonical,
+        source_path=source_path,
+    )
+
+
+def read_events(
+    settings: Settings, agent: str, kind: str, path: str, root: str, hidden: frozenset[int]
+) -> Iterator[EventRow]:
+    """Yield the events of one transcript, read whole. Raises ``StoreIOError`` where it cannot be read."""
+    limit = settings.configuration.limits.max_line_bytes
+    try:
+        with Path(path).open("rb", buffering=0) as file:
+            source = Source(agent, kind, path, root, stat_of(Path(path).stat()))
+            for line in SourceReader(settings.agent(agent), source, file, max_line_bytes=limit):
+                for numbered in line.events:
+                    yield event_row(numbered, line, path, numbered.event_index not in hidden)
+    except OSError as error:
+        raise StoreIOError(path, "read", error.strerror or type(error).__name__) from error
