@@ -74,6 +74,7 @@ def _copy_over(new: Path, live: Path, timeout_s: float) -> None:
 
 
 def _rename_in(new: Path, live: Path) -> None:
+    _turn_to_wal(new)
     for suffix in ("-wal", "-shm", "-journal"):
         live.with_name(live.name + suffix).unlink(missing_ok=True)
     with new.open("rb") as file:
@@ -87,6 +88,16 @@ def _rename_in(new: Path, live: Path) -> None:
     finally:
         connection.close()
         keeper.close()
+
+
+def _turn_to_wal(new: Path) -> None:
+    """Change the mode before the file takes its place: the change goes through a rollback journal, and one that a
+    killed run leaves beside the live index would shut readers out, who may not roll it back."""
+    connection = sqlite3.connect(new, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = wal")
+    finally:
+        connection.close()
 
 
 def _keep_open(live: Path) -> sqlite3.Connection:

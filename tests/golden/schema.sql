@@ -371,7 +371,8 @@ WHERE CASE WHEN u.message_id IS NULL THEN e.hidden = 0 ELSE u.call_session IS NO
 
 CREATE VIEW memory_blocks AS
 SELECT b.name AS name, a.name AS agent, b.description AS description, substr(p.text, b.body_start) AS body,
-  b.kind AS kind, b.project AS project, b.source_session AS source_session, b.created_at AS created_at, b.updated_at AS updated_at,
+  b.kind AS kind, b.project AS project, b.source_session AS source_session, b.created_at AS created_at,
+  b.updated_at AS updated_at,
   b.aliases AS aliases, b.archived AS archived, b.superseded_by AS superseded_by, b.pinned AS pinned, s.path AS path,
   b.id AS block_id
 FROM block_rows b

@@ -271,3 +271,22 @@ def test_days_of_local_time_sum_up_to_the_total(
         monkeypatch.setenv("TZ", zone)
         time.tzset()
         assert [count for _, count in rows(places, days)] == counts, zone
+
+
+def test_no_message_repeats_what_a_damaged_line_holds(home: HomeBuilder, tmp_path: Path) -> None:
+    """B127: file, line, offset and reason are told, never the content."""
+    secret = b"sk-test-000123456789"
+    torn = (b'{"type":"message","role":"user","content":"' + secret, secret, b'{"' + secret + b'": 1}',
+            b'{"type":"message","role":7,"content":"' + secret + b'"}', b'["' + secret + b'"]')  # fmt: skip
+    home.aster("a", make.aster_header("a", 0), *torn)
+    home.aether("b", make.aether_metadata("b", 0), *torn, b'{"kind":"user","data":"' + secret + b'"}')
+    home.claude("c", make.claude_prompt("hi", "c", "u", 1), *torn, b'{"type":"user","message":"' + secret + b'"}')
+    home.claude_history(make.claude_history_entry("hi", "c", 1), *torn)
+    home.journal(*torn)
+    places = home.settings(tmp_path / "i" / "index.sqlite")
+    report = ingest(places)
+    assert len(report.problems) > 10
+    assert secret.decode() not in repr([report.problems, report.notes])
+    assert rows(places, "SELECT count(*) FROM parse_errors WHERE instr(error, 'sk-test') > 0") == [(0,)]
+    assert rows(places, "SELECT count(*) FROM sources WHERE instr(coalesce(error, ''), 'sk-test') > 0") == [(0,)]
+    assert rows(places, "SELECT count(*) > 0 FROM parse_errors WHERE instr(line_excerpt, 'sk-test') > 0") == [(1,)]
