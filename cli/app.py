@@ -19,7 +19,8 @@ from cli.version import VERSION
 
 ABOUT: Final = """Find what you asked your coding agents, recall what was learned, ask any question in SQL.
 
-The agents' files are the truth; the index over them can be deleted and made again at any moment."""
+The agents' files are the truth; the index over them can be deleted and made again at any moment. Begin with
+asx ingest, then asx search WORDS."""
 
 PROGRAMS: Final = ("asx", "aster-index")
 

@@ -26,6 +26,27 @@ def cut(text: str, cells: int) -> str:
     return head(text, cells - 1).rstrip() + ELLIPSIS
 
 
+def cut_front(text: str, cells: int) -> str:
+    """Return ``text`` in at most ``cells`` cells, its end kept: a path tells most there."""
+    if width(text) <= cells:
+        return text
+    if cells < 1:
+        return ""
+    backwards = head(text[::-1], cells - 1)
+    return ELLIPSIS + text[len(text) - len(backwards) :]
+
+
+def wrapped(text: str, cells: int) -> list[str]:
+    """Return the words of one line as lines of at most ``cells`` cells; a longer word has a line of its own."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and width(lines[-1]) + 1 + width(word) <= cells:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines or [""]
+
+
 def head(text: str, cells: int) -> str:
     """Return the longest beginning of ``text`` that takes at most ``cells`` cells."""
     taken = 0

@@ -56,10 +56,10 @@ ANSWERS: Final[dict[type[BaseException], Answer]] = {
     index_errors.IndexBusyError: Answer(BUSY, "busy", "try again when it is done"),
     index_errors.IndexWriteError: Answer(PARTLY_DONE, "io"),
     index_errors.EmptyQueryError: Answer(USAGE, "usage"),
-    index_errors.QueryRefusedError: Answer(REFUSED, "refused", "asx schema prints what can be read"),
+    index_errors.QueryRefusedError: Answer(REFUSED, "refused", "asx schema"),
     index_errors.QueryFailedError: Answer(USAGE, "usage", "asx schema prints the views and columns"),
     index_errors.QueryTimeoutError: Answer(REFUSED, "timeout", "narrow the statement or give --timeout"),
-    index_errors.UnknownReportError: Answer(NOTHING_FOUND, "not_found", "asx report lists them"),
+    index_errors.UnknownReportError: Answer(NOTHING_FOUND, "not_found", "asx report"),
     index_errors.AsterIndexError: Answer(INDEX_UNUSABLE, "index_unusable"),
     OSError: Answer(PARTLY_DONE, "io"),
 }

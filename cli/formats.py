@@ -10,26 +10,42 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from cli.output import json_text, safe, safe_line
-from cli.tables import Column, table
+from cli.cells import cut, padded, width
+from cli.output import UNLIMITED_COLUMNS, json_text, safe, safe_line
+from cli.tables import Column, fits, table
 from index.results import Rows
 
 JSON: Final = "json"
 TABLE: Final = "table"
 TSV: Final = "tsv"
-UNLIMITED_CELLS: Final = 1_000_000
-"""A width at which nothing is cut: where no person looks, a table is whole."""
 _SHRINKS_TO: Final = 8
 _QUOTED: Final = re.compile(r'[",\r\n]|\A\s|\s\Z')
 
 
 def table_lines(rows: Rows, cells: int | None) -> Iterator[str]:
-    """Give a table at most ``cells`` wide where that is possible; ``None`` cuts nothing. Numbers stand right."""
+    """Give a table at most ``cells`` wide; ``None`` cuts nothing. Numbers stand right.
+
+    With more columns than have room side by side, each row is a block of lines, one for each value that is not null.
+    """
     columns = [
         Column(safe_line(name), right=_is_numeric(rows, at), shrinks_to=None if _is_numeric(rows, at) else _SHRINKS_TO)
         for at, name in enumerate(rows.columns)
     ]
-    yield from table(columns, rows.rows, UNLIMITED_CELLS if cells is None else cells)
+    if cells is None or fits(columns, rows.rows, cells):
+        yield from table(columns, rows.rows, UNLIMITED_COLUMNS if cells is None else cells)
+    else:
+        yield from _blocks(rows, cells)
+
+
+def _blocks(rows: Rows, cells: int) -> Iterator[str]:
+    names = [safe_line(name) for name in rows.columns]
+    wide = max(map(width, names))
+    for number, row in enumerate(rows.rows):
+        if number:
+            yield ""
+        for name, value in zip(names, row, strict=True):
+            if value is not None:
+                yield f"{padded(name, wide)}  {cut(safe_line(str(value)), max(cells - wide - 2, _SHRINKS_TO))}"
 
 
 def tsv_lines(rows: Rows) -> Iterator[str]:

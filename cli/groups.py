@@ -143,7 +143,8 @@ def build_command(name: str, group: str | None = None) -> Command:
 
 def build_group(name: str) -> Command:
     """Return one of the groups of the registry, its commands not yet imported."""
-    app = new_app(_GROUP_CLASSES[name], GROUPS[name])
+    cls = _GROUP_CLASSES[name]
+    app = new_app(cls, f"{GROUPS[name]}\n\nWithout a command it is asx {name} {cls.default}.")
     app.callback()(_no_options)
     return typer.main.get_command(app)
 

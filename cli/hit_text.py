@@ -11,12 +11,15 @@ from cli import cells, output
 from cli.moments import age_of, count, local
 from cli.shapes import STORE_AGENT
 from cli.snippets import excerpt
+from index.fields import SEARCHED
 
 if TYPE_CHECKING:
     from index.freshness import Freshness
     from index.results import Hit, SearchResult
 
 _INDENT: Final = "  "
+_GAP: Final = "  "
+_LEAST_PROJECT: Final = 8
 _LINES_OF_A_BLOCK: Final = 2
 """Shown below the line of the hit: a block's name alone says too little."""
 
@@ -24,14 +27,15 @@ _LINES_OF_A_BLOCK: Final = 2
 def print_hits(hits: Sequence[Hit]) -> None:
     """Print a block for each hit to stdout, with an empty line between two."""
     wide = output.columns()
+    whole = output.table_columns()
     for number, hit in enumerate(hits):
         if number:
             output.line()
-        output.line(output.styled(cells.cut(_heading(hit), wide), "quiet"))
+        output.line(output.styled(_heading(hit, whole), "quiet"))
         lines = _excerpt_lines(hit, wide - len(_INDENT))
         title = output.safe_line(hit.name or hit.session_title or "")
-        if title and title not in lines:
-            output.line(_INDENT + output.styled(cells.cut(title, wide - len(_INDENT)), "strong"))
+        if title and not _is_whole_text(title, hit):
+            output.line(_INDENT + output.styled(cells.cut(title, whole - len(_INDENT)), "strong"))
         for text in lines:
             output.line(_INDENT + text)
         output.line(_INDENT + output.styled(show_command(hit), "id"))
@@ -65,19 +69,25 @@ def home_path(path: str) -> str:
     return f"~{path[len(home) :]}" if home and (path == home or path.startswith(f"{home}/")) else path
 
 
-def _heading(hit: Hit) -> str:
-    parts = [local(hit.ts) or "no time", hit.agent]
-    if hit.project:
-        parts.append(home_path(hit.project))
-    if hit.field != "prompts":
-        parts.append(hit.field)
-    if hit.turn_index is not None:
-        parts.append(f"turn {hit.turn_index}")
+def _is_whole_text(title: str, hit: Hit) -> bool:
+    """Return whether the title says no more than the line of the hit: a session without one has its first prompt's."""
+    return title == output.safe_line(hit.text.strip()) or title == hit.text.strip().split("\n", 1)[0]
+
+
+def _heading(hit: Hit, wide: int) -> str:
+    """Return time, agent, project, field and what is special; where there is no room, the project's end stays."""
+    before = [local(hit.ts) or "no time", hit.agent]
+    after = [] if hit.field == "prompts" else [hit.field]
     if hit.parent_session_id:
-        parts.append("sub-agent")
+        after.append("sub-agent")
     if hit.count > 1:
-        parts.append(f"{hit.count} times")
-    return output.safe_line("  ".join(parts))
+        after.append(f"{hit.count} times")
+    if hit.project:
+        project = output.safe_line(home_path(hit.project))
+        room = wide - cells.width(_GAP.join([*before, "", *after]))
+        if room >= min(_LEAST_PROJECT, cells.width(project)):
+            before.append(cells.cut_front(project, room))
+    return cells.cut(output.safe_line(_GAP.join([*before, *after])), wide)
 
 
 def _excerpt_lines(hit: Hit, wide: int) -> list[str]:
@@ -100,12 +110,22 @@ def _excerpt_lines(hit: Hit, wide: int) -> list[str]:
 
 def print_nothing_found(result: SearchResult) -> None:
     """Say on stderr what was searched, how much of it there is, and where else the text stands (law 4)."""
-    searched = " and ".join(result.searched)
-    output.talk(f"nothing found for {output.safe_line(result.query)!r} in {count(result.texts, 'text')} of {searched}")
+    query = output.safe_line(result.query)
+    texts = count(result.texts, "text")
+    output.talk(f"nothing found for {query!r} in {_enumerated(result.searched, 'and')} ({texts})")
     elsewhere = {name: number for name, number in result.elsewhere.items() if number}
+    others = [name for name in SEARCHED if name not in result.searched]
     if elsewhere:
         told = ", ".join(f"{number:,} in {name}" for name, number in elsewhere.items())
-        output.talk(f"it stands elsewhere: {told}; asx search --in {','.join(elsewhere)} …")
+        output.talk(f"it stands elsewhere: {told}; asx search --in {','.join(elsewhere)} {quoted(result.query)}")
+    elif others:
+        output.talk(f"nor in {_enumerated(others, 'or')}; tool calls and results are read by asx query alone")
+    if result.exact_case:
+        output.talk("a capital letter makes a query exact; in lower case it finds both cases")
+
+
+def _enumerated(names: Sequence[str], last: str) -> str:
+    return f" {last} ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def print_notes(result: SearchResult, state: Freshness) -> None:

@@ -13,9 +13,9 @@ from cli.tables import Column, table
 from index.results import SourceCounts
 
 if TYPE_CHECKING:
-    from index.results import IngestReport
+    from index.results import IngestReport, Problem
 
-_SHOWN_PROBLEMS: Final = 10
+_SHOWN_FILES: Final = 10
 _ALWAYS: Final = ("seen", "new", "unchanged")
 
 
@@ -25,14 +25,18 @@ def exit_code(report: IngestReport, *, strict: bool, asked_roots: Sequence[str] 
     Damaged lines alone are 0, with ``strict`` 6.
     """
     counts = [agent.sources for agent in report.agents.values()]
-    missing = {path for agent in report.agents.values() for path in agent.missing_roots}
-    asked = {str(Path(path).expanduser().absolute()) for path in asked_roots}
-    if any(one.failed or one.held for one in counts) or asked & missing or (strict and report.lines_damaged):
+    if any(one.failed or one.held for one in counts) or _missing(report, asked_roots):
         return exits.PARTLY_DONE
-    return exits.DONE
+    return exits.PARTLY_DONE if strict and report.lines_damaged else exits.DONE
 
 
-def print_report(report: IngestReport, *, quiet: bool) -> None:
+def _missing(report: IngestReport, asked_roots: Sequence[str]) -> list[str]:
+    """Return the roots that were asked for and are not there."""
+    asked = {str(Path(path).expanduser().absolute()) for path in asked_roots}
+    return sorted(asked & {path for agent in report.agents.values() for path in agent.missing_roots})
+
+
+def print_report(report: IngestReport, *, quiet: bool, asked_roots: Sequence[str] = ()) -> None:
     """Print the agents' table and the totals to stdout, problems and notes to stderr."""
     if not quiet:
         _print_agents(report)
@@ -43,22 +47,44 @@ def print_report(report: IngestReport, *, quiet: bool) -> None:
             lines += f", {size(report.bytes_pending)} pending"
         totals = f"{count(report.sessions, 'session')} and {count(report.events, 'event')} in the index"
         output.line(f"{lines} in {report.seconds:.1f} s; {totals}")
-    for problem in report.problems[:_SHOWN_PROBLEMS]:
-        place = problem.path + (f":{problem.line_number}" if problem.line_number is not None else "")
-        output.talk(f"{output.safe_line(place)}: {output.safe_line(problem.message)}")
-    more = report.problems_total - min(len(report.problems), _SHOWN_PROBLEMS)
-    if more > 0:
-        output.talk(f"and {count(more, 'more problem')}; asx ingest --json lists the first 100")
+    _print_problems(report)
+    for path in _missing(report, asked_roots):
+        output.talk(f"{output.safe_line(path)} does not exist; nothing was read there")
     if not quiet:
+        if not any(agent.sources.seen or agent.sources.held for agent in report.agents.values()):
+            output.talk("no agent's files were found; asx paths prints where they are looked for")
         for note in report.notes:
             output.talk(note)
 
 
+def _print_problems(report: IngestReport) -> None:
+    """Name the first problem of each file, how many more it has, and where all of them are listed."""
+    files: dict[str, list[Problem]] = {}
+    for problem in report.problems:
+        files.setdefault(problem.path, []).append(problem)
+    told = 0
+    for path, problems in list(files.items())[:_SHOWN_FILES]:
+        told += len(problems)
+        line = f":{problems[0].line_number}" if problems[0].line_number is not None else ""
+        more = f" (and {len(problems) - 1:,} more in this file)" if len(problems) > 1 else ""
+        output.talk(f"{output.safe_line(path)}{line}: {output.safe_line(problems[0].message)}{more}")
+    if report.problems_total > told:
+        output.talk(f"and {count(report.problems_total - told, 'more problem')}")
+    if report.lines_damaged and report.problems_total > len(files):
+        output.talk("asx report damaged-lines lists every damaged line")
+    elif report.problems_total > told:
+        output.talk("asx status lists what cannot be read")
+
+
 def _print_agents(report: IngestReport) -> None:
-    rows = [(name, *astuple(agent.sources)) for name, agent in report.agents.items() if agent.sources.seen]
+    rows = [
+        (name, *astuple(agent.sources))
+        for name, agent in report.agents.items()
+        if agent.sources.seen or agent.sources.held
+    ]
     names = [field.name for field in fields(SourceCounts)]
     used = [at for at, name in enumerate(names, start=1) if name in _ALWAYS or any(row[at] for row in rows)]
     columns = [Column("agent"), *(Column(names[at - 1], right=True) for at in used)]
     if rows:
-        for text in table(columns, [[row[0], *(row[at] for at in used)] for row in rows], output.columns()):
+        for text in table(columns, [[row[0], *(row[at] for at in used)] for row in rows], output.table_columns()):
             output.line(text)

@@ -19,4 +19,4 @@ Root: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--root", metavar="AGENT=PATH", help="Read an agent's files in one more folder, this time."),
 ]
-Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Exit 6 when lines are damaged.")]
+Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Exit 6 when lines read by this run are damaged.")]

@@ -19,6 +19,8 @@ SCHEMA_VERSION: Final = 1
 """The version of the JSON contract; fields may be added to it, none renamed."""
 
 DEFAULT_COLUMNS: Final = 80
+UNLIMITED_COLUMNS: Final = 1_000_000
+"""A width at which nothing is cut: where no person looks, a table is whole."""
 
 _UNSAFE_RANGES: Final = (
     "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f"  # C0 but tab and newline, DEL, C1
@@ -140,6 +142,14 @@ def has_colours() -> bool:
 def columns() -> int:
     """Return how many cells a line may take: ``COLUMNS``, else the terminal's width, else 80; at least 20."""
     return max(20, shutil.get_terminal_size((DEFAULT_COLUMNS, 24)).columns)
+
+
+def table_columns() -> int:
+    """Return how many cells a table's line may take: as :func:`columns` does for a person, else no limit.
+
+    In a pipe nothing is cut or left out, so that ``grep`` finds it, unless ``COLUMNS`` asks for a width.
+    """
+    return columns() if is_terminal(sys.stdout) or os.environ.get("COLUMNS") else UNLIMITED_COLUMNS
 
 
 _STYLES: Final = {"hit": "\x1b[1;31m", "strong": "\x1b[1m", "quiet": "\x1b[2m", "id": "\x1b[33m"}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from operator import eq
 from typing import TYPE_CHECKING, Final
 
 from cli import output
@@ -21,26 +24,47 @@ _COLUMNS: Final = (
     Column("turns", right=True, drop=2),
     Column("id"),
     Column("title", shrinks_to=20),
-    Column("project", shrinks_to=16, drop=3),
+    Column("project", shrinks_to=16, drop=3, keeps_end=True),
 )
+_OF_A_PERSON: Final = "user_message"
+"""The type that stands out in a whole session, so that the eye finds the turns."""
+_SHORT_ID: Final = 8
+"""Characters of an id that a person types; more where listed ids share them."""
 
 
 def print_sessions(rows: Iterable[SessionRow], *, with_project: bool) -> None:
-    """Print a table of sessions; ages are of the last activity."""
+    """Print a table of sessions; ages are of the last activity. For a person ids are short, in a pipe whole."""
     columns = _COLUMNS if with_project else _COLUMNS[:-1]
+    rows = list(rows)
+    ids = [row.session_id for row in rows]
+    shown = short_ids(ids) if output.is_terminal(sys.stdout) else dict(zip(ids, ids, strict=True))
     lines = [
         (
             age(row.updated_at or row.created_at),
             row.agent,
             row.turns,
-            row.session_id,
+            shown[row.session_id],
             row.title,
             home_path(row.project or ""),
         )[: len(columns)]
         for row in rows
     ]
-    for text in table(columns, lines, output.columns()):
+    for text in table(columns, lines, output.table_columns()):
         output.line(text)
+
+
+def short_ids(ids: Sequence[str]) -> dict[str, str]:
+    """Return for each id the shortest beginning that tells it from the others, 8 characters at least.
+
+    A sub-agent's id, ``PARENT/AGENT``, stays whole: its beginning means the parent.
+    """
+    ordered = sorted({id_ for id_ in ids if "/" not in id_})
+    short = {id_: id_ for id_ in ids}
+    for at, id_ in enumerate(ordered):
+        near = [*ordered[max(at - 1, 0) : at], *ordered[at + 1 : at + 2]]
+        shared = max((len([*takewhile(bool, map(eq, id_, other))]) for other in near), default=0)
+        short[id_] = id_[: max(_SHORT_ID, shared + 1)]
+    return short
 
 
 def print_head(row: SessionRow) -> None:
@@ -69,7 +93,8 @@ def print_event(row: EventRow, *, at_most: int | None = None) -> None:
     parts = [str(row.event_index), local(row.ts), row.event_type, row.tool_name, row.outcome]
     if not row.canonical:
         parts.append("copy")
-    output.line(output.styled(output.safe_line("  ".join(part for part in parts if part)), "quiet"))
+    style = "strong" if row.event_type == _OF_A_PERSON else "quiet"
+    output.line(output.styled(output.safe_line("  ".join(part for part in parts if part)), style))
     for text in (row.tool_arguments, row.text):
         if text:
             shown = text if at_most is None else text[:at_most]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from cli.cells import cut, padded, width
+from cli.cells import cut, cut_front, padded, width
 from cli.output import safe_line
 
 _GAP: Final = "  "
@@ -18,13 +18,15 @@ class Column(NamedTuple):
     """A column's title, and how it behaves where there is no room.
 
     ``shrinks_to`` is the least number of cells a column may be cut to, ``None`` for one that is never cut (an id).
-    ``drop`` orders columns that may be left out, the highest first; 0 stays always.
+    ``drop`` orders columns that may be left out, the highest first; 0 stays always. ``keeps_end`` cuts the beginning,
+    as suits a path.
     """
 
     title: str
     right: bool = False
     shrinks_to: int | None = None
     drop: int = 0
+    keeps_end: bool = False
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[object]], cells: int) -> list[str]:
@@ -32,17 +34,36 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[object]], cells: in
 
     Values are made safe and put on one line; ``None`` is empty.
     """
-    texts = [["" if value is None else safe_line(str(value)) for value in row] for row in rows]
-    natural = [max([width(column.title), *(width(row[at]) for row in texts)]) for at, column in enumerate(columns)]
+    texts = _texts(rows)
+    natural = _natural(columns, texts)
     kept = list(range(len(columns)))
     while _least(columns, natural, kept) > cells and any(columns[at].drop for at in kept):
         kept.remove(max(kept, key=lambda at: columns[at].drop))
     widths = _fitted(columns, natural, kept, cells)
     lines = [[columns[at].title for at in range(len(columns))], *texts]
     return [
-        _GAP.join(padded(cut(row[at], widths[at]), widths[at], right=columns[at].right) for at in kept).rstrip()
+        _GAP.join(
+            padded(_cut(row[at], columns[at], widths[at]), widths[at], right=columns[at].right) for at in kept
+        ).rstrip()
         for row in lines
     ]
+
+
+def _cut(text: str, column: Column, cells: int) -> str:
+    return cut_front(text, cells) if column.keeps_end else cut(text, cells)
+
+
+def fits(columns: Sequence[Column], rows: Sequence[Sequence[object]], cells: int) -> bool:
+    """Return whether :func:`table` can keep every column within ``cells``."""
+    return _least(columns, _natural(columns, _texts(rows)), range(len(columns))) <= cells
+
+
+def _texts(rows: Sequence[Sequence[object]]) -> list[list[str]]:
+    return [["" if value is None else safe_line(str(value)) for value in row] for row in rows]
+
+
+def _natural(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> list[int]:
+    return [max([width(column.title), *(width(row[at]) for row in texts)]) for at, column in enumerate(columns)]
 
 
 def _least(columns: Sequence[Column], natural: Sequence[int], kept: Sequence[int]) -> int:

@@ -1,7 +1,7 @@
 """Makes an empty index: a private file, the page size fixed for ever, and the migrations in one transaction.
 
-The one module of ``index`` that imports SQLAlchemy and (through ``migrations``) Alembic, and only inside its functions:
-the read path never passes here.
+The one module of ``index`` that imports SQLAlchemy and (through ``migrations``) Alembic at run time, and only inside
+its functions: the read path never passes here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from index.errors import IndexUnusableError, IndexWriteError
+from index.opening import remove_database
+from index.sqlite_errors import primary_code
 from migrations import PAGE_SIZE_BYTES, upgrade
 from persist.errors import StoreIOError
 from persist.files.folders import PRIVATE_FILE, make_private_folder
@@ -26,7 +28,6 @@ MINIMUM_SQLITE: Final = (3, 40, 0)
 trigram tokenizer 3.34; distributions that ship Python 3.11 ship 3.40 or newer."""
 
 _PROBE: Final = "CREATE VIRTUAL TABLE temp.probe USING fts5(key, tokenize = 'trigram case_sensitive 1')"
-_SIDE_FILES: Final = ("", "-journal", "-wal", "-shm")
 
 
 def create_index(path: Path) -> None:
@@ -44,8 +45,7 @@ def create_index(path: Path) -> None:
     try:
         _build_schema(path)
     except BaseException:
-        for suffix in _SIDE_FILES:
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        remove_database(path)
         raise
 
 
@@ -90,7 +90,7 @@ def _build_schema(path: Path) -> None:
         with engine.begin() as connection:
             upgrade(connection)
     except DBAPIError as error:
-        if getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        if primary_code(error.orig) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             raise IndexWriteError(path, str(error.orig)) from error
         raise
 

@@ -52,7 +52,8 @@ def _readable_names(found: Found) -> Found:
         return found
     troubles = [Troubles(_shown(source.path), "bad_name", "the name is not UTF-8; rename it to have it read")
                 for source in odd]  # fmt: skip
-    kept = tuple(source for source in found.sources if source not in odd)
+    left_out = {source.path for source in odd}
+    kept = tuple(source for source in found.sources if source.path not in left_out)
     return replace(found, sources=kept, troubles=(*found.troubles, *troubles))
 
 

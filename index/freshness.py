@@ -11,7 +11,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from index.damage import damage_told
 from index.discovery import look
 from index.lock import lock_path
 from index.opening import is_current, open_reader
@@ -19,6 +18,7 @@ from index.plan import make_plan
 from index.run import read_known, why_still_unreadable
 from index.settings import Settings
 from index.settle_sessions import moved_projects
+from index.sqlite_errors import translate_read_errors
 from persist.projects import ProjectResolver
 from persist.times import from_ns
 
@@ -34,7 +34,7 @@ class Freshness:
 
 def freshness_of(settings: Settings) -> Freshness:
     """Return the freshness of the index at its path. Raises the errors of ``open_reader``."""
-    with damage_told(settings.index_path), closing(open_reader(settings.index_path)) as connection:
+    with translate_read_errors(settings.index_path), closing(open_reader(settings.index_path)) as connection:
         return freshness(settings, connection)
 
 

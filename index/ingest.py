@@ -17,7 +17,7 @@ from index import statements
 from index.apply import Applier
 from index.discovery import look
 from index.errors import IndexUnusableError
-from index.load import Loader, Progress, Silent, StoredEdges
+from index.load import CopyOrder, Loader, Progress, Silent, StoredState
 from index.lock import index_lock
 from index.notices import deletion_notice
 from index.opening import (
@@ -27,15 +27,15 @@ from index.opening import (
     open_reader,
     open_writer,
     read_header,
-    told_as_sentences,
 )
-from index.plan import BROKEN, FAILED, GONE_TOGETHER, HELD, IGNORED, Action, Known, Plan, Step, make_plan
+from index.plan import BROKEN, FAILED, GONE_TOGETHER, HELD, IGNORED, Action, KnownSource, Plan, Step, make_plan
 from index.rebuild import rebuild_locked
 from index.results import AgentReport, IngestReport, Problem
 from index.run import begin_report, finish_report, read_known, why_still_unreadable, without_cycles
 from index.settings import Settings
 from index.settle import settle_touched
 from index.settle_sessions import moved_projects, touch_moved
+from index.sqlite_errors import translate_write_errors
 from migrations import GENERATION
 from persist.projects import ProjectResolver
 from persist.reading import Checkpoint
@@ -53,9 +53,11 @@ def ingest(
 
     ``prune`` lets go of sources that are gone, however many; ``check`` reads every source anew instead of trusting
     fingerprints. Raises ``IndexBusyError`` when another run holds the lock, ``IndexUnusableError`` or
-    ``IndexNewerError`` when what lies at the path must not be touched. An unchanged store writes nothing.
+    ``IndexNewerError`` when what lies at the path must not be touched, ``IndexWriteError`` and ``StoreIOError`` when
+    the disk does not take it, and where it makes the index anew what ``rebuild`` raises. An unchanged store writes
+    nothing.
     """
-    with index_lock(settings), told_as_sentences(settings.index_path):
+    with index_lock(settings), translate_write_errors(settings.index_path):
         reason = _must_remake(settings)
         if reason is not None:
             report = rebuild_locked(settings, prune=prune, progress=progress)
@@ -169,20 +171,20 @@ def _commit(connection: sqlite3.Connection, loader: Loader, applier: Applier, re
     connection.execute("COMMIT")
 
 
-def _stored(connection: sqlite3.Connection, step: Step) -> StoredEdges | None:
+def _stored(connection: sqlite3.Connection, step: Step) -> StoredState | None:
     if step.known is None:
         return None
     row = connection.execute(statements.SOURCE_STATE, (step.known.id,)).fetchone()
-    head_hash, tail_hash, saved, session_row, names_parent, head_time, _ = row
+    head_hash, tail_hash, saved, *order = row
     try:
         checkpoint = Checkpoint.load(json.loads(saved)) if saved else Checkpoint()
     except (KeyError, TypeError, ValueError):
         checkpoint = Checkpoint()
-    return StoredEdges(head_hash, tail_hash, checkpoint, (session_row, names_parent, head_time))
+    return StoredState(head_hash, tail_hash, checkpoint, CopyOrder(*order))
 
 
 def _report_plan(
-    settings: Settings, report: IngestReport, plan: Plan, known: dict[tuple[str, str], Known]
+    settings: Settings, report: IngestReport, plan: Plan, known: dict[tuple[str, str], KnownSource]
 ) -> None:  # fmt: skip
     for row in plan.unchanged:
         counts = report.agents[row.agent].sources
@@ -231,7 +233,7 @@ def _report_held(report: IngestReport, plan: Plan) -> None:
 
 
 def _note_deletion(
-    settings: Settings, report: IngestReport, plan: Plan, known: dict[tuple[str, str], Known]
+    settings: Settings, report: IngestReport, plan: Plan, known: dict[tuple[str, str], KnownSource]
 ) -> None:  # fmt: skip
     """Say in one line that an agent deletes its transcripts: at first sight, and whenever some were removed."""
     seen_before = {agent for agent, _ in known}

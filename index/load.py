@@ -21,6 +21,7 @@ from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
 from persist.fingerprint import edges, stat_of
 from persist.reading import Checkpoint, Counts, ReadLine, SourceReader
+from persist.regular import open_regular
 from persist.sources import BLOCK, LINE_KINDS, PROJECT_MEMORY, TRANSCRIPT, Source
 
 FLUSH_CHARACTERS: Final = 6_000_000
@@ -49,14 +50,22 @@ class Silent:
         """Note bytes that are done."""
 
 
+class CopyOrder(NamedTuple):
+    """What of a source decides which of equal events is canonical; a change bears on every one of its events."""
+
+    session_row: int | None
+    names_parent: int
+    head_time: str | None
+
+
 @dataclass(frozen=True, slots=True)
-class StoredEdges:
-    """What the index knows of a source that may only have grown."""
+class StoredState:
+    """What the index knows of a source that is read again: hashes of both edges, where reading ended, its order."""
 
     head_hash: bytes | None
     tail_hash: bytes | None
     checkpoint: Checkpoint
-    rank: tuple[object, ...]
+    order: CopyOrder
 
 
 class Verdict(NamedTuple):
@@ -65,6 +74,15 @@ class Verdict(NamedTuple):
     status: str
     error: str | None
     final: Checkpoint
+
+
+class _Opened(NamedTuple):
+    """A source that is being read: its row, where reading goes on (null: from the beginning), what was stored."""
+
+    id: int
+    source: Source
+    start: Checkpoint | None
+    stored: StoredState | None
 
 
 class Loader:
@@ -80,7 +98,7 @@ class Loader:
         self._progress = progress or Silent()
         self._projector = Projector(applier.next_id(), settings.limits)
 
-    def carry_out(self, step: Step, stored: StoredEdges | None) -> None:
+    def carry_out(self, step: Step, stored: StoredState | None) -> None:
         """Read one source anew or from its checkpoint; ``stored`` is null for a source that is new."""
         counts = self._agent(step.source.agent).sources
         if step.action is Action.RELEASE and step.known is not None:
@@ -88,7 +106,7 @@ class Loader:
             counts.unchanged += 1
             return
         try:
-            with Path(step.source.path).open("rb", buffering=0) as file:
+            with open_regular(step.source.path, 0) as file:
                 source = step.source._replace(stat=stat_of(os.fstat(file.fileno())))
                 self._load(step, source, file, stored)
         except OSError as error:
@@ -109,7 +127,7 @@ class Loader:
     def _agent(self, name: str) -> AgentReport:
         return self._report.agents.setdefault(name, AgentReport())
 
-    def _load(self, step: Step, source: Source, file: IO[bytes], stored: StoredEdges | None) -> None:
+    def _load(self, step: Step, source: Source, file: IO[bytes], stored: StoredState | None) -> None:
         start = self._start(step, file, stored)
         line_number = start.line_number if start else 0
         # What cannot be read must fail here, before any row goes: then what was indexed before stays (DESIGN law 5).
@@ -119,7 +137,7 @@ class Loader:
             self._applier.remove_rows(source_id, line_number)
         try:
             if source.kind in LINE_KINDS:
-                status = self._load_lines(source_id, source, file, start, stored)
+                status = self._load_lines(_Opened(source_id, source, start, stored), file)
             else:
                 status = self._load_note(source_id, source, beginning)
         except sqlite3.Error:
@@ -132,7 +150,7 @@ class Loader:
             return
         self._count(step, start, status)
 
-    def _start(self, step: Step, file: IO[bytes], stored: StoredEdges | None) -> Checkpoint | None:
+    def _start(self, step: Step, file: IO[bytes], stored: StoredState | None) -> Checkpoint | None:
         """Return where to read on, or null to read anew: grown, and both edges as they were (DESIGN 8)."""
         if step.action is not Action.MAYBE_TAIL or stored is None:
             return None
@@ -144,9 +162,8 @@ class Loader:
             return None
         return stored.checkpoint
 
-    def _load_lines(
-        self, source_id: int, source: Source, file: IO[bytes], start: Checkpoint | None, stored: StoredEdges | None
-    ) -> str:
+    def _load_lines(self, opened: _Opened, file: IO[bytes]) -> str:
+        source_id, source, start, _ = opened
         limit = self._settings.configuration.limits.max_line_bytes
         reader = SourceReader(self._settings.agent(source.agent), source, file, start, max_line_bytes=limit)
         before = start.counts.copy() if start else Counts()
@@ -165,7 +182,7 @@ class Loader:
             reason = error.strerror or "reading failed"
             verdict = Verdict(FAILED, reason, reader.final)
             self.problem("unreadable", source.path, f"reading stopped: {reason}")
-        self._finish(source_id, source, reader, verdict, hashes, start, stored)
+        self._finish(opened, reader, verdict, hashes)
         self._report_lines(source, reader, verdict.final.counts, before)
         if verdict.status == IGNORED:
             self.flush()
@@ -182,15 +199,16 @@ class Loader:
         return Verdict(IGNORED, why, Checkpoint(counts=counts))
 
     def _finish(
-        self, source_id: int, source: Source, reader: SourceReader, verdict: Verdict,
-        hashes: tuple[bytes | None, bytes | None], start: Checkpoint | None, stored: StoredEdges | None,
-    ) -> None:  # fmt: skip
+        self, opened: _Opened, reader: SourceReader, verdict: Verdict, hashes: tuple[bytes | None, bytes | None]
+    ) -> None:
+        """Store the source's state, and note what its rows bear on once they are in the tables."""
+        source_id, source, start, stored = opened
         final = verdict.final
         session_row: int | None = None
         if source.kind == TRANSCRIPT and (final.session_id or final.has_talk):
             session_row = self._applier.session_row(source.agent, final.session_id or Path(source.path).stem)
-        rank = (session_row, int(final.names_parent), final.head_time())
-        moved = stored is not None and stored.rank != rank
+        order = CopyOrder(session_row, int(final.names_parent), final.head_time())
+        moved = stored is not None and stored.order != order
         if moved:
             self.flush()
             self._applier.touch(source_id, 0)

@@ -10,23 +10,21 @@ import os
 import sqlite3
 import stat
 import unicodedata
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from index.errors import IndexBusyError, IndexNewerError, IndexUnusableError, IndexWriteError, NoIndexError
+from index.errors import IndexNewerError, IndexUnusableError, NoIndexError
 from index.match.key import FOLD_VERSION
+from index.sqlite_errors import BUSY_CODES, BUSY_TIMEOUT_MS, REBUILD, busy, damaged, primary_code
 from migrations import APPLICATION_ID, GENERATION
 
 PROJECTION_VERSION: Final = 1
 """Raised whenever the same bytes give other rows; a golden test of projected rows fails until it is."""
-BUSY_TIMEOUT_MS: Final = 5000
-_HELD_BY_ANOTHER: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+SIDE_FILES: Final = ("-wal", "-shm", "-journal")
+"""What SQLite may put beside a database, by the end of its name."""
 _MAGIC: Final = b"SQLite format 3\0"
-_REBUILD: Final = "run: asx rebuild"
 
 
 class Finding(Enum):
@@ -78,9 +76,9 @@ def read_header(path: Path) -> Header:
 def open_reader(path: Path) -> sqlite3.Connection:
     """Open the index for reading; reading adds no file and changes no byte.
 
-    Raises ``NoIndexError`` when there is none, ``IndexNewerError`` when a newer program made it, and
-    ``IndexUnusableError`` with the cure for anything else that cannot answer. An index of another projection
-    still answers; ``is_current`` tells.
+    Raises ``NoIndexError`` when there is none, ``IndexNewerError`` when a newer program made it, ``IndexBusyError``
+    when another connection holds it for ``BUSY_TIMEOUT_MS``, and ``IndexUnusableError`` with the cure for anything
+    else that cannot answer. An index of another projection still answers; ``is_current`` tells.
     """
     header = read_header(path)
     _refuse_unready(path, header)
@@ -90,18 +88,16 @@ def open_reader(path: Path) -> sqlite3.Connection:
         unicode_version = _meta(connection).get("unicode_version")
     except sqlite3.DatabaseError as error:
         connection.close()
-        if error.sqlite_errorcode & 0xFF in _HELD_BY_ANOTHER:
-            raise IndexBusyError(path, BUSY_TIMEOUT_MS / 1000) from error
-        raise IndexUnusableError(path, f"is damaged ({error})", _REBUILD) from error
+        raise busy(path) if primary_code(error) in BUSY_CODES else damaged(path, error) from error
     if generation > GENERATION:
         connection.close()
         raise IndexNewerError(path, generation, GENERATION)
     if generation < GENERATION:
         connection.close()
-        raise IndexUnusableError(path, "was made by an older version", _REBUILD)
+        raise IndexUnusableError(path, "was made by an older version", REBUILD)
     if unicode_version != unicodedata.unidata_version:
         connection.close()
-        raise IndexUnusableError(path, "was made with another Unicode version", _REBUILD)
+        raise IndexUnusableError(path, "was made with another Unicode version", REBUILD)
     return connection
 
 
@@ -119,24 +115,6 @@ def open_writer(path: Path) -> sqlite3.Connection:
     return connection
 
 
-@contextmanager
-def told_as_sentences(path: Path) -> Iterator[None]:
-    """Turn what SQLite raises while the index is written into this package's errors.
-
-    A full disk or a failing one is ``IndexWriteError``, another's lock ``IndexBusyError``, damage
-    ``IndexUnusableError``; extended result codes count as their primary ones.
-    """
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in _HELD_BY_ANOTHER:
-            raise IndexBusyError(path, BUSY_TIMEOUT_MS / 1000) from error
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise IndexUnusableError(path, f"is damaged ({error})", _REBUILD) from error
-        raise IndexWriteError(path, str(error)) from error
-
-
 def leave_for_readers(path: Path) -> None:
     """Read once after the last writer closed, so that later readers find ``-wal`` and ``-shm`` as they leave them.
 
@@ -148,6 +126,18 @@ def leave_for_readers(path: Path) -> None:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     finally:
         connection.close()
+
+
+def read_only_uri(path: Path) -> str:
+    """Return the name under which SQLite opens a file for reading only (https://www.sqlite.org/uri.html)."""
+    quoted = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file:{quoted}?mode=ro"
+
+
+def remove_database(path: Path) -> None:
+    """Remove a database and what lies beside it; what is not there is no error. Raises ``OSError``."""
+    for suffix in ("", *SIDE_FILES):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def is_current(connection: sqlite3.Connection, projection: str) -> bool:
@@ -187,9 +177,7 @@ def _connect_reading(path: Path) -> sqlite3.Connection:
     beside = [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")]
     missing = not all(file.exists() for file in beside)
     immutable = "&immutable=1" if missing and not os.access(path.parent, os.W_OK) else ""
-    quoted = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    connection = sqlite3.connect(
-        f"file:{quoted}?mode=ro{immutable}", uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000
-    )
+    uri = read_only_uri(path) + immutable
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000)
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     return connection

@@ -1,7 +1,7 @@
 """Compares what lies on disk with what the index knows: two snapshots in, a list of work out.
 
 Pure: no disk, no database. Whether a grown file is really the old one with a longer tail is decided by whoever opens
-it (``index.ingest`` compares the edges); the plan only says that it may be.
+it (``index.load`` compares the edges); the plan only says that it may be.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WITH_ROWS: Final = frozenset({INDEXED, HELD})
 """The states of a source that something is stored of; of the others there is nothing to hold."""
 
 
-class Known(NamedTuple):
+class KnownSource(NamedTuple):
     """A source as the index has it. ``status`` is one of this module's constants."""
 
     id: int
@@ -55,22 +55,22 @@ class Step(NamedTuple):
 
     action: Action
     source: Source
-    known: Known | None
+    known: KnownSource | None
 
 
 @dataclass(slots=True)
 class Plan:
     """The work, in path order. ``gone`` may be removed; ``withheld`` are gone too but held back (more than half of
     their agent's sources at once); ``unreachable`` lie in places that cannot be looked into now; ``excluded`` leave
-    at once; ``kept`` belong to roots that this run did not visit."""
+    at once; ``unvisited`` belong to roots that this run did not look at and keep their rows."""
 
     steps: list[Step] = field(default_factory=list)
-    unchanged: list[Known] = field(default_factory=list)
-    gone: list[Known] = field(default_factory=list)
-    withheld: list[Known] = field(default_factory=list)
-    unreachable: list[tuple[Known, str]] = field(default_factory=list)
-    excluded: list[Known] = field(default_factory=list)
-    kept: list[Known] = field(default_factory=list)
+    unchanged: list[KnownSource] = field(default_factory=list)
+    gone: list[KnownSource] = field(default_factory=list)
+    withheld: list[KnownSource] = field(default_factory=list)
+    unreachable: list[tuple[KnownSource, str]] = field(default_factory=list)
+    excluded: list[KnownSource] = field(default_factory=list)
+    unvisited: list[KnownSource] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:
@@ -85,7 +85,7 @@ class Plan:
 
 def make_plan(
     found: Sequence[Found],
-    known: Mapping[tuple[str, str], Known],
+    known: Mapping[tuple[str, str], KnownSource],
     *,
     visited_agents: frozenset[str],
     excluded: frozenset[tuple[str, str]] = frozenset(),
@@ -121,7 +121,7 @@ def _in_order(found: Iterable[Found]) -> list[Source]:
     return sources
 
 
-def _step(source: Source, row: Known | None, read_all: bool) -> Step | None:
+def _step(source: Source, row: KnownSource | None, read_all: bool) -> Step | None:
     if row is None:
         return Step(Action.ADD, source, None)
     if read_all or row.status == FAILED or (row.kind, row.root) != (source.kind, source.root):
@@ -138,33 +138,39 @@ def _step(source: Source, row: Known | None, read_all: bool) -> Step | None:
 
 def _sort_absent(
     plan: Plan,
-    absent: list[Known],
+    absent: list[KnownSource],
     found: Sequence[Found],
     visited_agents: frozenset[str],
     excluded: frozenset[tuple[str, str]],
 ) -> None:
     visited_roots = {str(look.root.path) for look in found}
-    blocked = [(trouble.path, trouble.message) for look in found for trouble in look.troubles
-               if trouble.kind == "unreadable"]  # fmt: skip
+    blocked = {
+        trouble.path: trouble.message for look in found for trouble in look.troubles if trouble.kind == "unreadable"
+    }
     for row in absent:
         if (row.agent, row.path) in excluded:
             plan.excluded.append(row)
             continue
         if row.agent not in visited_agents or row.root not in visited_roots:
-            plan.kept.append(row)
+            plan.unvisited.append(row)
             continue
-        why = next((message for path, message in blocked if _is_below(row.path, path)), None)
+        why = _what_blocks(row.path, blocked)
         if why is None or row.status not in _WITH_ROWS:
             plan.gone.append(row)
         else:
             plan.unreachable.append((row, why))
 
 
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+def _what_blocks(path: str, blocked: Mapping[str, str]) -> str | None:
+    """Return why a path cannot be looked at: its own trouble, else that of the nearest folder above it."""
+    while path and blocked:
+        if path in blocked:
+            return blocked[path]
+        path = path.rpartition("/")[0]
+    return None
 
 
-def _withhold(plan: Plan, known: Mapping[tuple[str, str], Known]) -> None:
+def _withhold(plan: Plan, known: Mapping[tuple[str, str], KnownSource]) -> None:
     """Hold back an agent whose sources are more than half gone: an unmounted disk looks like that (DESIGN 8).
 
     What was held back once stays so, however many other sources its agent has got since.
@@ -177,5 +183,5 @@ def _withhold(plan: Plan, known: Mapping[tuple[str, str], Known]) -> None:
     plan.gone = [row for row in plan.gone if row.id not in withheld]
 
 
-def _is_held_back(row: Known) -> bool:
+def _is_held_back(row: KnownSource) -> bool:
     return row.status == HELD and row.error == GONE_TOGETHER

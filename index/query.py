@@ -16,6 +16,7 @@ from typing import Any, Final
 from index.errors import IndexUnusableError, QueryFailedError, QueryRefusedError, QueryTimeoutError
 from index.guard import HEAP_LIMIT_BYTES, Deadline, Guarded, Watchdog, guarded
 from index.results import Rows
+from index.sqlite_errors import REBUILD, UNREADABLE_CODES, primary_code
 from index.statement_text import is_blank
 
 LIMIT: Final = 100
@@ -28,7 +29,6 @@ _WRITES: Final = {
     "attempt to write a readonly database": "writing",
 }
 """How SQLite's message begins for statements that no authorizer is asked about, and what they are."""
-_DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR})
 _WORD: Final = re.compile(r"\w+")
 _MASKED: Final = re.compile(r"…(?:\W*…)+")
 _SQLITES_WORDS: Final = frozenset(
@@ -144,7 +144,7 @@ def _plain(value: object) -> object:
 
 def _translate(error: Exception, path: Path, sql: str, guard: Guarded, deadline: Deadline) -> Exception:
     """Return the error of ours that a failure of sqlite3 comes to."""
-    code = getattr(error, "sqlite_errorcode", None)
+    code = primary_code(error)
     if code == sqlite3.SQLITE_INTERRUPT and deadline.is_over:
         return QueryTimeoutError(deadline.timeout_s)
     if guard.authorizer.denials:
@@ -153,8 +153,8 @@ def _translate(error: Exception, path: Path, sql: str, guard: Guarded, deadline:
     for beginning, what in _WRITES.items():
         if reason.startswith(beginning):
             return QueryRefusedError(what)
-    if code is not None and code & 0xFF in _DAMAGED:
-        return IndexUnusableError(path, f"is damaged ({error.sqlite_errorname})", "run: asx rebuild")  # type: ignore[attr-defined]
+    if code in UNREADABLE_CODES:  # named by its code: the message may quote what was read
+        return IndexUnusableError(path, f"is damaged ({getattr(error, 'sqlite_errorname', code)})", REBUILD)
     if isinstance(error, UnicodeError):
         return QueryFailedError("it holds characters that are not valid Unicode")
     return QueryFailedError(without_foreign_words(reason, sql))

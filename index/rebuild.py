@@ -10,22 +10,25 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+import unicodedata
 from pathlib import Path
 from typing import Final
 
 from index import statements
 from index.apply import Applier, configure_full_text, optimize_full_text
+from index.creating import create_index
 from index.discovery import Look, look
 from index.errors import AsterIndexError, IndexUnusableError
 from index.load import Loader, Progress, Silent
 from index.lock import NEW_MARK, index_lock
 from index.notices import deletion_notice
-from index.opening import Finding, leave_for_readers, open_reader, read_header, told_as_sentences
+from index.opening import Finding, leave_for_readers, open_reader, read_header, remove_database
 from index.plan import Action, Plan, Step, make_plan
 from index.results import IngestReport
 from index.run import begin_report, finish_report, read_known, without_cycles
 from index.settings import Settings
 from index.settle import settle_all
+from index.sqlite_errors import translate_write_errors
 from index.swap import put_in_place
 from persist.errors import RefusedError
 from persist.files.folders import make_private_folder
@@ -40,9 +43,10 @@ def rebuild(settings: Settings, *, prune: bool = False, progress: Progress | Non
 
     Sources that the old index holds and that cannot be read now are dropped and named; where that would lose more than
     half of an agent's, ``prune`` must allow it. Raises ``IndexBusyError``; ``IndexUnusableError`` for a path that must
-    not be overwritten; ``RefusedError`` for a loss that was not allowed.
+    not be overwritten; ``RefusedError`` for a loss that was not allowed; ``IndexWriteError`` and ``StoreIOError`` when
+    the disk does not take it. The old index is then as it was.
     """
-    with index_lock(settings), told_as_sentences(settings.index_path):
+    with index_lock(settings), translate_write_errors(settings.index_path):
         return rebuild_locked(settings, prune=prune, progress=progress)
 
 
@@ -57,7 +61,7 @@ def rebuild_locked(settings: Settings, *, prune: bool = False, progress: Progres
         report = build(settings, new, seen, progress or Silent())
         note = put_in_place(new, path, settings.lock_timeout_s)
     finally:
-        _unlink(new)
+        remove_database(new)
     leave_for_readers(path)
     report.wrote = True
     if note:
@@ -70,11 +74,9 @@ def rebuild_locked(settings: Settings, *, prune: bool = False, progress: Progres
 def build(settings: Settings, path: Path, seen: Look, progress: Progress) -> IngestReport:
     """Build an index of everything seen at ``path``, where nothing lies yet, and check it.
 
-    Raises ``IndexUnusableError`` when the result fails SQLite's own check, ``OSError`` or ``sqlite3.Error`` when
-    the disk does not take it.
+    Raises ``IndexUnusableError`` when the result fails SQLite's own check or SQLite is too old, ``StoreIOError``,
+    ``IndexWriteError``, ``OSError`` or ``sqlite3.Error`` when the disk does not take it.
     """
-    from index.creating import create_index
-
     started = time.monotonic()
     make_private_folder(path.parent)
     create_index(path)
@@ -110,13 +112,11 @@ def _load_all(
     settle_all(connection, ProjectResolver().project_of)
     optimize_full_text(connection)
     configure_full_text(connection, statements.AFTER_LOADING)
-    write_meta(connection, settings)
+    _write_meta(connection, settings)
 
 
-def write_meta(connection: sqlite3.Connection, settings: Settings) -> None:
+def _write_meta(connection: sqlite3.Connection, settings: Settings) -> None:
     """Store by which rules the rows were made; opening compares them."""
-    import unicodedata
-
     values = {"projection": settings.projection, "unicode_version": unicodedata.unidata_version}
     connection.executemany("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", sorted(values.items()))
 
@@ -157,7 +157,7 @@ def _loss(settings: Settings, seen: Look, prune: bool) -> list[str]:
             f"a rebuild would drop {len(plan.withheld)} sources ({lost}), more than half of what the index holds",
             "see that the disk is mounted, or allow it: asx rebuild --prune",
         )
-    missing = [*plan.withheld, *(row for row, _ in plan.unreachable), *plan.kept]
+    missing = [*plan.withheld, *(row for row, _ in plan.unreachable), *plan.unvisited]
     names = [f"{row.path} ({row.agent})" for row in missing]
     if not names:
         return []
@@ -170,8 +170,3 @@ def _note_deletions(settings: Settings, report: IngestReport, plan: Plan) -> Non
         times = [step.source.stat.mtime_ns for step in plan.steps if step.source.agent == agent.name]
         if times and agent.deletes_after_days is not None and not settings.configuration.keep:
             report.notes.append(deletion_notice(agent.title, agent.deletes_after_days, min(times)))
-
-
-def _unlink(path: Path) -> None:
-    for suffix in ("", "-journal", "-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)

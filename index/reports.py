@@ -18,6 +18,7 @@ from index.report_statements import REPORTS
 from index.results import Report, Rows
 from index.statement_text import first_comment_line, parameter_names
 from persist.errors import StoreIOError
+from persist.regular import open_regular
 
 MAX_REPORT_BYTES: Final = 100_000
 _SUFFIX: Final = ".sql"
@@ -128,7 +129,7 @@ def _own_files(folder: Path | None) -> list[Path]:
 
 def _read_report(path: Path) -> Report:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(MAX_REPORT_BYTES + 1)
         sql = data.decode("utf-8-sig")
     except OSError as error:

@@ -10,24 +10,24 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from index import statements
 from index.discovery import Look
-from index.plan import FAILED, HELD, Known, Step
+from index.plan import FAILED, HELD, KnownSource, Step
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
+from persist.regular import open_regular
 from persist.sources import Stat
 
 
-def read_known(connection: sqlite3.Connection) -> dict[tuple[str, str], Known]:
+def read_known(connection: sqlite3.Connection) -> dict[tuple[str, str], KnownSource]:
     """Return every source that the index knows, by (agent, path)."""
-    known: dict[tuple[str, str], Known] = {}
+    known: dict[tuple[str, str], KnownSource] = {}
     for id_, agent, kind, path, root, status, size, mtime, ctime, inode, offset, error in connection.execute(
         statements.KNOWN_SOURCES
     ):
         stat = Stat(size, mtime, ctime, inode)
-        known[agent, path] = Known(id_, agent, kind, path, root, status, stat, offset, error)
+        known[agent, path] = KnownSource(id_, agent, kind, path, root, status, stat, offset, error)
     return known
 
 
@@ -40,7 +40,7 @@ def why_still_unreadable(step: Step) -> str | None:
     if known is None or not (known.status == HELD or (known.status == FAILED and known.stat == step.source.stat)):
         return None
     try:
-        with Path(known.path).open("rb", buffering=0) as file:
+        with open_regular(known.path, 0) as file:
             file.read(1)
     except OSError as error:
         return error.strerror or type(error).__name__

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from index.candidates import SORT_ALL_BELOW, Candidate, Candidates, count_texts, find_candidates, newest_first
-from index.damage import damage_told
 from index.fields import IN_PROMPT_KEYS, SEARCHED
 from index.hits import Described, count_equal, describe
 from index.match.query import Query, read_query
@@ -21,6 +20,7 @@ from index.match.spans import Verifier
 from index.opening import open_reader
 from index.results import Hit, SearchResult
 from index.settings import Settings
+from index.sqlite_errors import translate_read_errors
 
 DEFAULT_LIMIT: Final = 20
 
@@ -41,7 +41,7 @@ def search(settings: Settings, request: SearchRequest) -> SearchResult:
     candidate was looked at (few of them, or no limit, or no more were met), else an upper bound from their keys.
     """
     query = read_query(request.query)
-    with damage_told(settings.index_path), closing(open_reader(settings.index_path)) as connection:
+    with translate_read_errors(settings.index_path), closing(open_reader(settings.index_path)) as connection:
         fields = _fields(request.searched)
         candidates = find_candidates(connection, query, fields)
         look_at_all = request.limit is None or candidates.ids is not None
@@ -64,7 +64,7 @@ def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str
         return trimmed, [], False
     query = read_query(trimmed)
     verifier = query.verifier()
-    with damage_told(settings.index_path), closing(open_reader(settings.index_path)) as connection:
+    with translate_read_errors(settings.index_path), closing(open_reader(settings.index_path)) as connection:
         found: list[Hit] = []
         for candidate, described in _newest_hundred(connection):
             spans = verifier.spans(candidate.text)

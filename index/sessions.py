@@ -10,11 +10,11 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Final
 
-from index.damage import damage_told
 from index.errors import NoIndexError
 from index.opening import open_reader
 from index.results import EventRow, SessionRow
 from index.settings import Settings
+from index.sqlite_errors import translate_read_errors
 from index.transcripts import MIN_PREFIX_CHARACTERS, no_session, read_events
 from index.unindexed import list_from_files, show_from_files
 from persist.errors import AmbiguousError
@@ -55,7 +55,7 @@ def list_sessions(
     except NoIndexError:
         return list_from_files(settings, project, agent, limit)
     try:
-        with damage_told(settings.index_path):
+        with translate_read_errors(settings.index_path):
             values = {"project": project, "agent": agent, "limit": -1 if limit is None else limit}
             total = connection.execute(_COUNT, values).fetchone()[0]
             return total, [_session(connection, row) for row in connection.execute(_LIST, values).fetchall()]
@@ -75,7 +75,7 @@ def show_session(settings: Settings, text: str) -> tuple[SessionRow, Iterator[Ev
     except NoIndexError:
         return show_from_files(settings, text)
     try:
-        with damage_told(settings.index_path):
+        with translate_read_errors(settings.index_path):
             row_id, session = find_session(connection, text)
             sources = connection.execute(_SOURCES, (row_id,)).fetchall()
             hidden = {

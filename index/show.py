@@ -12,16 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from index.damage import damage_told
 from index.opening import open_reader
 from index.project import hash_of
 from index.results import EventRow
 from index.sessions import find_session
 from index.settings import Settings
+from index.sqlite_errors import translate_read_errors
 from index.transcripts import event_row, read_events
 from persist.errors import AmbiguousError, NotFoundError, StoreIOError
 from persist.fingerprint import stat_of
 from persist.reading import Checkpoint, SourceReader
+from persist.regular import open_regular
 from persist.sources import Source
 
 _PLACE: Final = """SELECT s.id, a.name, s.kind, s.path, s.root, e.line_number, e.offset_bytes, e.event_index,
@@ -77,7 +78,7 @@ def show_event(settings: Settings, text: str, event_index: int, path: str | None
     ``AmbiguousError``, ``StoreIOError`` when the source cannot be read or no longer has the line, and the errors of
     ``open_reader``. Cost: one line.
     """
-    with damage_told(settings.index_path):
+    with translate_read_errors(settings.index_path):
         connection = open_reader(settings.index_path)
         try:
             row_id, _ = find_session(connection, text)
@@ -122,7 +123,7 @@ def _those_there(connection: sqlite3.Connection, session_row: int) -> str:
 def _read(settings: Settings, place: _Place, number_on_line: int) -> EventRow:
     limit = settings.configuration.limits.max_line_bytes
     try:
-        with Path(place.path).open("rb") as file:
+        with open_regular(place.path) as file:
             source = Source(place.agent, place.kind, place.path, place.root, stat_of(Path(place.path).stat()))
             start = Checkpoint(offset_bytes=place.offset_bytes, line_number=place.line_number)
             reader = SourceReader(settings.agent(place.agent), source, file, start, max_line_bytes=limit)

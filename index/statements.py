@@ -57,7 +57,7 @@ FORGET_SOURCE: Final = "DELETE FROM source_rows WHERE id = ?"
 KNOWN_SOURCES: Final = """SELECT s.id, a.name, s.kind, s.path, s.root, s.status, s.size_bytes, s.mtime_ns, s.ctime_ns,
   s.inode, s.offset_bytes, s.error
 FROM source_rows s JOIN agents a ON a.id = s.agent_id"""
-SOURCE_STATE: Final = """SELECT head_hash, tail_hash, checkpoint, session_row, names_parent, head_time, offset_bytes
+SOURCE_STATE: Final = """SELECT head_hash, tail_hash, checkpoint, session_row, names_parent, head_time
 FROM source_rows WHERE id = ?"""
 
 NEXT_ID: Final = """SELECT 1 + max(
@@ -86,6 +86,12 @@ CLEAR_TOUCHED: Final = (
     "DELETE FROM touched_hash",
 )
 
+
+def _of_source(alias: str) -> str:
+    """Return the condition for a source's rows from a line on."""
+    return f"{alias}.source_id = :source_id AND {alias}.line_number >= :line_number"
+
+
 _OF_SOURCE: Final = "source_id = :source_id AND line_number >= :line_number"
 TOUCH_SOURCE: Final = (
     f"INSERT OR IGNORE INTO touched_identity SELECT identity FROM event_rows WHERE {_OF_SOURCE}",
@@ -93,13 +99,13 @@ TOUCH_SOURCE: Final = (
 SELECT source_id, message_id FROM event_rows WHERE {_OF_SOURCE} AND may_grow = 1 AND message_id IS NOT NULL""",
     f"""INSERT OR IGNORE INTO touched_message
 SELECT s.agent_id, u.message_id FROM usage_rows u JOIN source_rows s ON s.id = u.source_id
-WHERE u.{_OF_SOURCE.replace("AND ", "AND u.")} AND u.message_id IS NOT NULL""",
+WHERE {_of_source("u")} AND u.message_id IS NOT NULL""",
     f"""INSERT OR IGNORE INTO touched_hash
 SELECT p.text_hash FROM event_rows e JOIN prose p ON p.id = e.id
-WHERE e.{_OF_SOURCE.replace("AND ", "AND e.")} AND e.is_prompt = 1""",
+WHERE {_of_source("e")} AND e.is_prompt = 1""",
     f"""INSERT OR IGNORE INTO touched_hash
 SELECT p.text_hash FROM history_rows h JOIN prose p ON p.id = h.id
-WHERE h.{_OF_SOURCE.replace("AND ", "AND h.")}""",
+WHERE {_of_source("h")}""",
     """INSERT OR IGNORE INTO touched_session
 SELECT session_row FROM source_rows WHERE id = :source_id AND session_row IS NOT NULL""",
 )

@@ -11,13 +11,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from index.damage import damage_told
 from index.errors import AsterIndexError, NoIndexError
 from index.freshness import freshness
 from index.notices import deletion_notice
 from index.opening import is_current, open_reader
 from index.results import AgentStatus, Status
 from index.settings import Settings
+from index.sqlite_errors import translate_read_errors
 
 _AGENTS: Final = """SELECT a.name, count(*), (SELECT count(*) FROM session_rows n WHERE n.agent_id = a.id),
   sum(s.events), sum(s.lines_damaged), min(CASE WHEN s.kind = 'transcript' THEN coalesce(s.head_time, s.file_time) END)
@@ -38,7 +38,7 @@ def status(settings: Settings) -> Status:
     path = settings.index_path
     size_bytes = _size_bytes(path)
     try:
-        with damage_told(path), closing(open_reader(path)) as connection:
+        with translate_read_errors(path), closing(open_reader(path)) as connection:
             return _with_index(settings, connection, size_bytes)
     except NoIndexError as error:
         return _without_index(settings, False, str(error), 0)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from index.errors import IndexBusyError
-from index.opening import Finding, open_writer, read_header
+from index.opening import SIDE_FILES, Finding, open_writer, read_header, read_only_uri
+from index.sqlite_errors import BUSY_CODES, primary_code
 from persist.files.folders import flush_folder
 
 _BEYOND_BACKUP: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_READONLY)
@@ -28,8 +29,9 @@ class _DeadlineError(Exception):
 def put_in_place(new: Path, live: Path, timeout_s: float) -> str | None:
     """Make ``live`` hold what ``new`` holds; return one sentence when something was kept aside.
 
-    Raises ``IndexBusyError`` when another connection holds the live index for ``timeout_s`` seconds; the live index
-    is then the old one, whole. ``new`` may or may not remain.
+    Raises ``IndexBusyError`` when another connection holds the live index for ``timeout_s`` seconds, ``sqlite3.Error``
+    and ``OSError`` when the disk does not take it; the live index is then the old one, whole. ``new`` may or may not
+    remain.
     """
     finding = read_header(live).finding
     note: str | None = None
@@ -38,7 +40,7 @@ def put_in_place(new: Path, live: Path, timeout_s: float) -> str | None:
             _copy_over(new, live, timeout_s)
             return None
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF not in _BEYOND_BACKUP:
+            if primary_code(error) not in _BEYOND_BACKUP:
                 raise  # the live index is sound: renaming over it would pull -wal and -shm from under its readers
             # else ours, but damaged beyond what the backup can mend: its readers fail already
     elif finding is Finding.NOT_A_DATABASE:
@@ -53,10 +55,10 @@ def _copy_over(new: Path, live: Path, timeout_s: float) -> None:
     deadline = time.monotonic() + timeout_s
 
     def watch(status: int, _remaining: int, _total: int) -> None:
-        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() > deadline:
+        if status in BUSY_CODES and time.monotonic() > deadline:
             raise _DeadlineError
 
-    source = sqlite3.connect(f"file:{_quoted(new)}?mode=ro", uri=True, isolation_level=None)
+    source = sqlite3.connect(read_only_uri(new), uri=True, isolation_level=None)
     target = sqlite3.connect(live, isolation_level=None, timeout=timeout_s)
     keeper: sqlite3.Connection | None = None
     try:
@@ -75,7 +77,7 @@ def _copy_over(new: Path, live: Path, timeout_s: float) -> None:
 
 def _rename_in(new: Path, live: Path) -> None:
     _turn_to_wal(new)
-    for suffix in ("-wal", "-shm", "-journal"):
+    for suffix in SIDE_FILES:
         live.with_name(live.name + suffix).unlink(missing_ok=True)
     with new.open("rb") as file:
         os.fsync(file.fileno())
@@ -102,10 +104,6 @@ def _turn_to_wal(new: Path) -> None:
 
 def _keep_open(live: Path) -> sqlite3.Connection:
     """Open for reading and touch the file, so that the writer's close leaves ``-wal`` and ``-shm`` for readers."""
-    connection = sqlite3.connect(f"file:{_quoted(live)}?mode=ro", uri=True, isolation_level=None)
+    connection = sqlite3.connect(read_only_uri(live), uri=True, isolation_level=None)
     connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     return connection
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")

@@ -14,6 +14,7 @@ from index.settings import Settings
 from persist.errors import NotFoundError, StoreIOError
 from persist.fingerprint import stat_of
 from persist.reading import Numbered, ReadLine, SourceReader
+from persist.regular import open_regular
 from persist.sources import Source
 
 MIN_PREFIX_CHARACTERS: Final = 4
@@ -57,7 +58,7 @@ def read_events(
     """Yield the events of one transcript, read whole. Raises ``StoreIOError`` where it cannot be read."""
     limit = settings.configuration.limits.max_line_bytes
     try:
-        with Path(path).open("rb", buffering=0) as file:
+        with open_regular(path, 0) as file:
             source = Source(agent, kind, path, root, stat_of(Path(path).stat()))
             for line in SourceReader(settings.agent(agent), source, file, max_line_bytes=limit):
                 for numbered in line.events:

@@ -22,6 +22,7 @@ from persist.errors import AmbiguousError
 from persist.events import Event, Fact
 from persist.projects import ProjectResolver
 from persist.reading import SourceReader
+from persist.regular import open_regular
 from persist.sources import TRANSCRIPT, Source
 from persist.times import from_ns
 
@@ -103,7 +104,7 @@ def _glances(settings: Settings, agent: str | None) -> Iterator[_Glance]:
 
 def _glance(settings: Settings, source: Source) -> _Glance | None:
     try:
-        with Path(source.path).open("rb") as file:
+        with open_regular(source.path) as file:
             window = file.read(WINDOW_BYTES)
     except OSError:
         return None

@@ -23,7 +23,7 @@ from index.fields import IN_PROMPT_KEYS
 from index.load import Progress, Silent
 from index.match.key import search_key
 from index.opening import open_reader
-from index.plan import FAILED, HELD, Known, Plan, make_plan
+from index.plan import FAILED, HELD, KnownSource, Plan, make_plan
 from index.rebuild import build
 from index.results import Difference, VerifyReport
 from index.run import read_known
@@ -93,7 +93,7 @@ def _set_apart(
     """Remove from both sides, as an ingest would, what a rebuild of today's files cannot have."""
     plan = _plan(settings, seen, copy)
     apart = [(row, "gone") for row in plan.withheld]
-    apart += [(row, "its root is not visited") for row in plan.kept]
+    apart += [(row, "its root is not visited") for row in plan.unvisited]
     apart += plan.unreachable
     built = read_known(fresh)
     unreadable = [
@@ -107,7 +107,7 @@ def _set_apart(
     return sorted((row.path, why) for row, why in apart)
 
 
-def _remove(connection: sqlite3.Connection, rows: Sequence[Known]) -> None:
+def _remove(connection: sqlite3.Connection, rows: Sequence[KnownSource]) -> None:
     if not rows:
         return
     connection.execute("BEGIN")

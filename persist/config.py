@@ -22,6 +22,7 @@ from typing import Any, Final
 from persist.errors import ConfigError
 from persist.lines import MAX_LINE_BYTES
 from persist.places import expand
+from persist.regular import open_regular
 
 KEYS: Final = ("agents", "roots", "excludes", "limits", "keep")
 LIMITS: Final[Mapping[str, tuple[int, int]]] = {
@@ -104,7 +105,8 @@ def read_configuration(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > MAX_CONFIG_BYTES:
             raise ConfigError(path, f"longer than {MAX_CONFIG_BYTES} bytes")
-        text = path.read_bytes().decode("utf-8-sig")
+        with open_regular(path) as file:
+            text = file.read().decode("utf-8-sig")
     except FileNotFoundError:
         return {}
     except OSError as error:

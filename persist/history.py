@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from persist.errors import StoreIOError
 from persist.files import LOCK_NAME, append_lines, locked, write_atomic
 from persist.lines import decode_line, iter_lines
+from persist.regular import open_regular
 from persist.sources import Line, Record
 
 HISTORY_NAME: Final = "prompt-history.jsonl"
@@ -134,7 +135,7 @@ def _newest(units: Sequence[_Unit], kept: int) -> list[bytes]:
 def _units(path: Path) -> list[_Unit]:
     units: list[_Unit] = []
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             for raw in iter_lines(file):
                 decoded = decode_line(raw.data) if not raw.oversize else None
                 if decoded is not None and not decoded.records and decoded.damage is None:

@@ -25,7 +25,8 @@ BLOCK_BYTES: Final = 1024 * 1024
 _EXCERPT_BYTES: Final = 1024
 _MAX_FAILURES: Final = 200
 """Each costs the standard decoder a look over the line up to there, for its message."""
-_MAX_NESTED_ATTEMPTS: Final = 50
+_MAX_ENCLOSING: Final = 8
+"""Unfinished objects around a swallowed record that are looked into: each costs reading up to the failure again."""
 _MAX_INT_DIGITS: Final = 400
 _TOO_DEEP: Final = "nested too deeply"
 
@@ -213,9 +214,7 @@ def _next_start(text: str, broken: int, failed: int) -> int | None:
     swallowed = _swallowed(text, broken, failed)
     if swallowed is not None:
         return swallowed
-    found = _START.search(text, max(broken + 1, failed - 3))
-    while found is not None and found.end() < failed:
-        found = _START.search(text, found.start() + 1)
+    found = _START.search(text, max(broken + 1, failed - 3))  # room for a brace, a blank and a quote
     return found.start() if found is not None else None
 
 
@@ -230,12 +229,12 @@ def _swallowed(text: str, broken: int, failed: int) -> int | None:
     if closing < 0 or first_key is None or _blank_end(text, closing + 1) != failed:
         return None
     position = text.find(first_key[0], broken + 1, failed)
-    for _ in range(_MAX_NESTED_ATTEMPTS):
-        if position < 0:
-            return None
+    enclosing = 0
+    while position >= 0 and enclosing < _MAX_ENCLOSING:
         _, after, reason = _one(text, position)
         if reason is None and after == closing + 1:
             return position
+        enclosing += reason is not None
         position = text.find(first_key[0], after if reason is None else position + 1, failed)
     return None
 

@@ -11,6 +11,8 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from persist.regular import open_regular
+
 MAX_DEPTH: Final = 64
 """Folders looked into above a path; deeper ones are their own project."""
 MAX_REMEMBERED: Final = 65_536
@@ -146,12 +148,9 @@ def _stat(path: Path) -> os.stat_result | None:
 
 def _read_pointer(path: Path) -> str | None:
     """Return the head of a small regular file as text, ``None`` where it cannot be read."""
-    found = _stat(path)
-    if found is None or not stat.S_ISREG(found.st_mode):
-        return None
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(_MAX_POINTER_BYTES)
-    except OSError:
+    except (OSError, ValueError):
         return None
     return os.fsdecode(data).replace("\0", "").strip()

@@ -35,10 +35,11 @@ def command(
     from index.ingest import ingest
 
     settings = open_settings(index, root)
+    asked = [value.partition("=")[2] for value in root or ()]
     with progress(quiet=quiet) as shown:
         report = ingest(settings, prune=prune, check=check, progress=shown)
     if json:
         output.emit_json(shapes.ingest(report))
     else:
-        print_report(report, quiet=quiet)
-    return exit_code(report, strict=strict, asked_roots=[value.partition("=")[2] for value in root or ()])
+        print_report(report, quiet=quiet, asked_roots=asked)
+    return exit_code(report, strict=strict, asked_roots=asked)

@@ -45,7 +45,7 @@ def command(
             for block in blocks
         ]
         if rows:
-            for text in table(_COLUMNS, rows, output.columns()):
+            for text in table(_COLUMNS, rows, output.table_columns()):
                 output.line(text)
         else:
             output.talk(f"no memory blocks in {places.memory}")

@@ -45,7 +45,7 @@ def command(
         output.emit_json(shapes.memory_log(shown))
     elif shown:
         rows = [(local(one.ts), one.op, one.name, one.detail, one.source_session) for one in shown]
-        for text in table(_COLUMNS, rows, output.columns()):
+        for text in table(_COLUMNS, rows, output.table_columns()):
             output.line(text)
     else:
         output.talk(f"the journal in {places.memory} has no entries")

@@ -50,6 +50,6 @@ def command(
         for path in [path for key, path in listed if key == name]:
             output.line(output.safe_line(str(path)))
     else:
-        for text in table(_COLUMNS, listed, output.columns())[1:]:
+        for text in table(_COLUMNS, listed, output.table_columns())[1:]:
             output.line(text)
     return 0

@@ -27,10 +27,11 @@ def command(
     """
     from index.rebuild import rebuild
 
+    asked = [value.partition("=")[2] for value in root or ()]
     with progress(quiet=quiet) as shown:
         report = rebuild(open_settings(index, root), prune=prune, progress=shown)
     if json:
         output.emit_json(shapes.ingest(report))
     else:
-        print_report(report, quiet=quiet)
-    return exit_code(report, strict=strict)
+        print_report(report, quiet=quiet, asked_roots=asked)
+    return exit_code(report, strict=strict, asked_roots=asked)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from cli import choices, formats, options, output, shapes, statements
-from cli.tables import Column, table
+from cli.cells import padded, width, wrapped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from index.results import Report
@@ -21,7 +22,7 @@ EXAMPLES: Final = (
     "asx report prompts-by-day --timezone Europe/Berlin",
     "asx report tools --sql",
 )
-_COLUMNS: Final = (Column("name"), Column("about", shrinks_to=20), Column("parameters", drop=1))
+_LEAST_ABOUT: Final = 20
 
 
 def command(
@@ -47,7 +48,7 @@ def command(
     places = current_places(index)
     form = statements.chosen_format(format_, json=json)
     if name is None:
-        _print_list(places.reports, as_json=form == formats.JSON)
+        _print_list(places.reports, form)
         return 0
     report = get_report(choices.typed_text(name), places.reports)
     if sql:
@@ -73,19 +74,35 @@ def command(
     return 0
 
 
-def _print_list(folder: Path, *, as_json: bool) -> None:
+def _print_list(folder: Path, form: str) -> None:
     from index.reports import list_reports
+    from index.results import Rows
 
     found = list_reports(folder)
-    if as_json:
+    on_terminal = output.is_terminal(sys.stdout)
+    if form == formats.JSON:
         output.emit_json(shapes.reports(found.reports))
+    elif form == formats.TABLE and on_terminal:
+        _print_for_the_eye(found.reports)
     else:
-        listed = [(report.name, report.about, " ".join(report.parameters)) for report in found.reports]
-        cells = output.columns() if output.is_terminal(sys.stdout) else formats.UNLIMITED_CELLS
-        for text in table(_COLUMNS, listed, cells):
+        listed = tuple((report.name, report.about, " ".join(report.parameters)) for report in found.reports)
+        rows = Rows(("name", "about", "parameters"), listed, truncated_rows=False, truncated_cells=False)
+        for text in formats.lines_of(rows, form, cells=None, for_terminal=on_terminal):
             output.line(text)
     for unreadable in found.unreadable:
         output.talk(f"the report {unreadable.name} cannot be read: {unreadable.reason}")
+
+
+def _print_for_the_eye(reports: Sequence[Report]) -> None:
+    """Print each report's name and what it is about, beside it on as many lines as that takes."""
+    names = max(width(output.safe_line(report.name)) for report in reports)
+    room = max(output.columns() - names - 2, _LEAST_ABOUT)
+    for report in reports:
+        about = report.about + "".join(f" -p {name}=…" for name in report.parameters)
+        name = padded(output.safe_line(report.name), names)
+        for number, text in enumerate(wrapped(output.safe_line(about), room)):
+            output.line(f"{' ' * names if number else output.styled(name, 'strong')}  {text}")
+    output.talk("run one: asx report NAME")
 
 
 def _print_sql(report: Report, *, as_json: bool) -> None:

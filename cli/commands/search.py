@@ -44,7 +44,7 @@ def command(
     ] = None,
     recent: Annotated[bool, typer.Option("--recent", help="Only the newest 100 prompts.")] = False,
     no_refresh: Annotated[
-        bool, typer.Option("--no-refresh", help="Answer from the index as it is; change not one byte.")
+        bool, typer.Option("--no-refresh", help="Never make an index that is missing; change not one byte.")
     ] = False,
     json: options.Json = False,
     index: options.Index = None,
@@ -52,7 +52,8 @@ def command(
     """Find a text in what was said to agents and by them.
 
     Finds the query literally, anywhere in a text, newest first. Lower case finds both cases; one capital letter
-    makes it exact. Exits with 1 when nothing is found, and says where it would have been.
+    makes it exact. Tool calls and results are not searched: asx query reads them. Exits with 1 when nothing is
+    found, and says where it would have been.
     """
     text = choices.joined(query)
     settings = open_settings(index)
@@ -71,11 +72,11 @@ def command(
         output.line(str(result.total))
     else:
         print_hits(result.hits)
+    if not result.total:
+        print_nothing_found(result)
+    if not count:
         print_notes(result, state)
-    if result.total:
-        return exits.DONE
-    print_nothing_found(result)
-    return exits.NOTHING_FOUND
+    return exits.DONE if result.total else exits.NOTHING_FOUND
 
 
 def _request(text: str, searched: list[str] | None, limit: int | None) -> SearchRequest:

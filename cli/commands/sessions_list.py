@@ -7,14 +7,14 @@ from typing import Annotated, Final
 
 import typer
 
-from cli import exits, options, output, shapes
+from cli import choices, exits, options, output, shapes
 from cli.moments import count
 from cli.session_text import print_sessions
 from cli.settings import current_folder, open_settings
 
 EXAMPLES: Final = (
     "asx sessions list",
-    "asx sessions list --all --agent codex",
+    "asx sessions list --all --agent claude-code",
     "asx sessions list --project ~/src/tidewatch --json",
 )
 
@@ -24,7 +24,9 @@ def command(
     project: Annotated[
         str | None, typer.Option("--project", metavar="PATH", help="Of the project that this folder belongs to.")
     ] = None,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Of one agent.")] = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", metavar="NAME", help="Of one agent: aster, aether or claude-code.")
+    ] = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most N.")] = None,
     json: options.Json = False,
     index: options.Index = None,
@@ -34,7 +36,6 @@ def command(
     Without options those of the project of the current folder. Exits with 1 when there are none.
     """
     from index.sessions import list_sessions
-
     from persist.projects import project_of
 
     if all_ and project is not None:
@@ -42,6 +43,8 @@ def command(
     folder = current_folder() if project is None else Path(project).expanduser().absolute()
     wanted = None if all_ else project_of(str(folder))
     settings = open_settings(index)
+    if agent is not None:
+        choices.names([agent], [known.name for known in settings.agents], "--agent")
     total, rows = list_sessions(settings, project=wanted, agent=agent, limit=limit)
     if json:
         output.emit_json(shapes.sessions(total, rows))

@@ -18,17 +18,20 @@ _COLUMNS: Final = (
     Column("sources", right=True),
     Column("sessions", right=True),
     Column("events", right=True),
+    Column("oldest", right=True, drop=3),
     Column("damaged", right=True, drop=1),
     Column("held", right=True, drop=2),
-    Column("oldest", right=True, drop=3),
     Column("kept", drop=4),
 )
+_ALWAYS: Final = ("agent", "sources", "sessions", "events", "oldest")
+_SHOWN_HELD: Final = 10
 
 
 def command(json: options.Json = False, index: options.Index = None) -> int:
     """Say what the index holds and whether it is up to date.
 
-    Changes nothing. Without an index it says so and how to make one.
+    Changes nothing. Without an index it says so and how to make one. Names what cannot be read now, and counts the
+    damaged lines that asx report damaged-lines lists.
     """
     from index.status import status
 
@@ -43,8 +46,7 @@ def command(json: options.Json = False, index: options.Index = None) -> int:
 def _print(found: Status) -> None:
     path = output.safe_line(str(found.path))
     if not found.exists:
-        output.line(f"no index at {path}")
-        output.talk("hint: asx ingest")
+        output.line(f"no index at {path}; run: asx ingest")
         return
     if not found.usable:
         output.line(output.safe_line(found.why or f"{path} cannot be used; run: asx rebuild"))
@@ -57,22 +59,32 @@ def _print(found: Status) -> None:
             one.sources,
             one.sessions,
             one.events,
+            age(one.oldest),
             one.damaged_lines or None,
             len(one.held) or None,
-            age(one.oldest),
             "yes" if one.kept else None,
         )
         for name, one in found.agents.items()
     ]
-    for text in table(_COLUMNS, agents, output.columns()):
-        output.line(text)
+    if agents:
+        used = [at for at, column in enumerate(_COLUMNS) if column.title in _ALWAYS or any(row[at] for row in agents)]
+        rows = [[row[at] for at in used] for row in agents]
+        for text in table([_COLUMNS[at] for at in used], rows, output.table_columns()):
+            output.line(text)
+    else:
+        output.talk("the index is empty; asx paths prints where agents' files are looked for")
     memory = count(found.blocks, "memory block") + (
         f" ({found.archived_blocks:,} archived)" if found.archived_blocks else ""
     )
     output.line(f"{memory}, {count(found.prompt_history, 'prompt history entry', 'prompt history entries')}")
-    for name, one in found.agents.items():
-        for held, why in one.held:
-            output.talk(f"cannot be read now: {name} {output.safe_line(held)}: {output.safe_line(why)}")
+    held = [(path, why) for one in found.agents.values() for path, why in one.held]
+    for path, why in held[:_SHOWN_HELD]:
+        output.talk(f"{output.safe_line(path)}: {output.safe_line(why)}")
+    if len(held) > _SHOWN_HELD:
+        output.talk(f"and {len(held) - _SHOWN_HELD:,} more that cannot be read now; asx status --json lists them")
+    damaged = sum(one.damaged_lines for one in found.agents.values())
+    if damaged:
+        output.talk(f"{count(damaged, 'line is', 'lines are')} damaged; asx report damaged-lines lists them")
     for note in found.notes:
         output.talk(note)
     if found.stale:

@@ -19,6 +19,7 @@ from persist.agents.aether_records import AetherParser, Metadata
 from persist.errors import NotFoundError, ShapeError, StoreError, StoreIOError
 from persist.events import Event
 from persist.lines import decode_line
+from persist.regular import open_regular
 from persist.sources import TRANSCRIPT, Line, Root, Source, Troubles
 from persist.times import from_any
 
@@ -188,7 +189,7 @@ class _Window:
 
     def __enter__(self) -> _Window:
         try:
-            self._file: IO[bytes] = self._path.open("rb", buffering=LIST_BYTES)
+            self._file: IO[bytes] = open_regular(self._path, LIST_BYTES)
         except FileNotFoundError as error:
             raise NotFoundError("Aether session log", str(self._path)) from error
         except OSError as error:

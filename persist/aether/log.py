@@ -18,6 +18,7 @@ from persist.agents.aether_records import ANSWERS, AetherParser, Metadata, read_
 from persist.errors import NotFoundError, ShapeError, StoreError, StoreIOError
 from persist.events import Event
 from persist.lines import RawLine, decode_line, iter_lines
+from persist.regular import open_regular
 from persist.sources import Line, Record
 
 Status = Literal["persisted", "transient", "unknown", "malformed", "pending"]
@@ -96,7 +97,7 @@ class AetherLog:
         Metadata lines and blank lines are no entries. Raises ``StoreIOError`` where reading fails.
         """
         try:
-            with self.path.open("rb") as file:
+            with open_regular(self.path) as file:
                 yield from _entries(file)
         except OSError as error:
             raise StoreIOError(self.path, "read", error.strerror or "unknown reason") from error
@@ -109,7 +110,7 @@ def read_log(path: Path) -> AetherLog:
     broken metadata is kept in the answer, because the events behind it are worth reading all the same.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             first = next((raw for raw in iter_lines(file) if trimmed(raw.data)), None)
     except FileNotFoundError as error:
         raise NotFoundError("Aether session log", str(path)) from error

@@ -20,6 +20,7 @@ from persist.aster.transcript import Header, Message, Title, event_of
 from persist.errors import AmbiguousError, NotFoundError, ShapeError, StoreError, StoreIOError
 from persist.ids import checked_session_id, slug
 from persist.lines import RawLine, decode_line, iter_lines
+from persist.regular import open_regular
 from persist.sources import Line, Record, Troubles
 
 MIN_PREFIX_CHARACTERS: Final = 4
@@ -116,7 +117,7 @@ def describe(path: Path, home: Path) -> SessionEntry:
     seen = _Seen()
     last: RawLine | None = None
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             stat = os.fstat(file.fileno())
             for raw in iter_lines(file):
                 if raw.oversize:
@@ -221,7 +222,7 @@ def _header_id(path: Path) -> str | None:
     try:
         if not is_transcript(path):
             return None
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             for raw in iter_lines(file):
                 for record in decode_line(raw.data).records:
                     if isinstance(record, dict) and record.get("type") == "session":

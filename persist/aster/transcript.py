@@ -18,6 +18,7 @@ from persist.agents import aster_shapes as shapes
 from persist.agents.aster_shapes import Call
 from persist.errors import NotFoundError, ShapeError, StoreIOError
 from persist.lines import Decoded, RawLine, decode_line, iter_lines
+from persist.regular import open_regular
 from persist.sources import Line, Record
 
 
@@ -243,7 +244,7 @@ def event_of(record: Record, line: Line) -> StoredEvent | str:
 
 def _decoded_lines(path: Path) -> Iterator[tuple[RawLine, Decoded]]:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             for raw in iter_lines(file):
                 if raw.oversize:
                     yield raw, Decoded([], "the line is over the limit")

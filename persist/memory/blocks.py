@@ -20,6 +20,7 @@ from persist.errors import StoreIOError
 from persist.events import Note
 from persist.ids import slug
 from persist.memory.frontmatter import Value, read_frontmatter
+from persist.regular import open_regular
 
 PROJECT_FILE: Final = "ASTER.md"
 ARCHIVE_FOLDER: Final = ".archive"
@@ -65,7 +66,7 @@ def read_block(path: Path, archived: bool = False) -> Block:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             return _unread(path, archived, 0, "is not a file")
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(MAX_BLOCK_BYTES + 1)
     except OSError as error:
         return _unread(path, archived, 0, f"cannot be read: {error.strerror or error}")

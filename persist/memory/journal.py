@@ -12,6 +12,7 @@ from persist import times
 from persist.errors import ShapeError, StoreIOError
 from persist.events import JournalEntry, Parsed
 from persist.lines import decode_line, iter_lines
+from persist.regular import open_regular
 from persist.sources import Line, Record, Source, State
 
 JOURNAL_FILE: Final = "journal.jsonl"
@@ -65,7 +66,7 @@ def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
     found: list[tuple[str, int, JournalEntry]] = []
     damaged = 0
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             for line in iter_lines(file):
                 entries, whole = _entries(line.data)
                 found += [(entry.ts or "", line.number, entry) for entry in entries]

@@ -274,14 +274,48 @@ def test_most_sources_gone_at_once_are_held_until_pruned(home: HomeBuilder, plac
 def test_what_was_ignored_or_empty_is_not_called_indexed_when_it_comes_back(
     home: HomeBuilder, places: Settings
 ) -> None:
-    paths = [home.claude("s-one", *conversation("s-one")), home.claude("odd", b"7"), home.claude("empty")]
+    folder = home.claude("s-one", *conversation("s-one")).parent
+    home.claude("odd", b"7")
+    home.claude("empty")
     ingest_and_compare(places)
-    for path in paths:
-        path.rename(path.with_suffix(".away"))
-    ingest(places)
-    for path in paths:
-        path.with_suffix(".away").rename(path)
+    away = folder.rename(home.home / "away")  # the files' own times stay as they were
+    assert ingest(places).agents["claude-code"].sources.held == 1
+    away.rename(folder)
     ingest_and_compare(places, prune=False)
+    assert rows(places, "SELECT status, count(*) FROM sources GROUP BY 1") == [("ignored", 2), ("indexed", 1)]
+
+
+FORK = {"forkedFrom": {"sessionId": "s-origin"}}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("s-b", "p2", 5, {}), ("s-a", "p1", 1, FORK)),
+        (("s-b", "p2", 1, {}), ("s-a", "p1", 5, {})),
+        (("s-b", "p2", 1, {}), ("s-a", "p1", None, {})),
+        (("s-a", "p2", 1, {}), ("s-b", "p1", 1, {})),
+        (("s-a", "p1", 1, {}), ("s-a", "p2", 1, {})),
+    ],
+    ids=["names no parent", "earlier head", "known head", "session id", "path"],
+)
+@pytest.mark.parametrize("turned", [False, True], ids=["in order", "turned"])
+def test_the_canonical_copy_is_the_first_by_the_rule(
+    first: tuple[str, str, float | None, make.Record], second: tuple[str, str, float | None, make.Record],
+    turned: bool, home: HomeBuilder, places: Settings,
+) -> None:  # fmt: skip
+    """DESIGN 6: by (head names a parent, head time, session id, path, line), whatever came first."""
+    told = make.claude_prompt("told twice", "s", "u1", 9)
+    del told["timestamp"]
+    for session, project, minute, keys in (second, first) if turned else (first, second):
+        head = make.claude_prompt("own", session, f"u-{session}-{project}", minute or 0, **keys)
+        record = {**told, "sessionId": session}
+        if minute is None:
+            del head["timestamp"]
+        home.claude(session, head, record, {**record, "cwd": "/w/later"}, project=project)
+        ingest_and_compare(places)
+    canonical = rows(places, "SELECT session_id, source_path, line_number FROM prompts WHERE text = 'told twice'")
+    assert [(session, Path(path).parent.name, line) for session, path, line in canonical] == [(first[0], first[1], 2)]
 
 
 def test_a_source_found_through_another_root_moves_there(home: HomeBuilder, places: Settings, tmp_path: Path) -> None:

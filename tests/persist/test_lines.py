@@ -358,6 +358,10 @@ class TestTornAndGlued:
         torn = b'{"type":"message","parts":[' + b'{"type":"text","text":"x"},' * 5000 + b'{"type":"te'
         assert decode_line(torn + b'{"type":"title"}').records == [{"type": "title"}]
 
+    def test_a_swallowed_record_is_found_behind_many_parts_that_begin_like_it(self) -> None:
+        torn = b'{"type":"message","parts":[' + b'{"type":"text","text":"x"},' * 5000
+        assert decode_line(torn + b'{"type":"title"}').records == [{"type": "title"}]
+
     def test_where_a_value_was_due_only_the_first_key_tells_a_record_from_a_nested_object(self) -> None:
         assert decode_line(b'{"type":"a","x":{"type":"b"}').records == [{"type": "b"}]
         assert decode_line(b'{"type":"a","x":{"id":"b"}').records == []
@@ -388,6 +392,7 @@ class TestNested:
             b'{"a" 1,"b":{"c":1},"d":[{"e":2},{"f":3}]}',
             b'{"a":1,"b":{"c":1}}'[1:],
             b'{"a":[{"b":1},{"b":2}',
+            b'{"b":' + b'{"a":' * 1029 + b"1" + b"}" * 600,
         ],
     )  # fmt: skip
     def test_examples(self, line: bytes) -> None:
@@ -405,6 +410,7 @@ HOSTILE: dict[str, bytes] = {
     "escaped-quotes-never-closed": b'{"' + b'\\"' * (MIB // 2),
     "lists-of-objects-never-closed": b'{"a":[' + b'{"a":1},' * (MIB // 8),
     "same-key-a-hundred-deep-then-a-long-list": b'{"a":[' * 100 + b'{"a":1},' * (MIB // 8),
+    "same-key-a-hundred-deep-around-a-long-list": b'{"a":[' * 100 + b'{"a":1},' * (MIB // 8) + b'{"a":1}',
     "objects-without-commas": b'{"a":[' + b'{"a":1} 2 ' * (MIB // 10),
     "zeros-and-broken-records": b'\0{"a"' * (MIB // 5),
     "zeros-and-records": b'\0{"a":1}' * (MIB // 8),

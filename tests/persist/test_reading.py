@@ -366,7 +366,8 @@ class TestTimes:
             make.aster_prompt("before the head", 0) | {"ts": "never"},
             make.aster_header("s", 1),
             make.aster_prompt("after the head", 0) | {"ts": 0},
-            make.aster_prompt("with a time", 5),
+            make.aster_prompt("with a time", 4),
+            make.aster_answer("later", 5),
             make.aster_prompt("without", 0) | {"ts": None},
             make.aster_prompt("earlier", 3),
             make.aster_prompt("without again", 0) | {"ts": "1970-01-01T00:00:00Z"},
@@ -375,18 +376,14 @@ class TestTimes:
         assert [(event.sort_ts, event.ts_source) for line in found for event in line.events] == [
             (None, None),
             (make.at(1), "session"),
+            (make.at(4), "record"),
             (make.at(5), "record"),
             (make.at(5), "previous"),
             (make.at(3), "record"),
             (make.at(3), "previous"),
         ]
         at = reader.final
-        assert (at.created_at, at.first_ts, at.last_ts, at.latest_ts) == (
-            make.at(1),
-            make.at(5),
-            make.at(3),
-            make.at(5),
-        )
+        assert (at.created_at, at.first_ts, at.latest_ts, at.last_ts) == tuple(map(make.at, (1, 4, 5, 3)))
         assert at.head_time() == make.at(1)
         assert at.counts.bad_times == 3
 
@@ -396,6 +393,19 @@ class TestTimes:
         found, reader = read("aster", make.lines(*records))
         assert [event.turn_index for line in found for event in line.events] == [None, 0, 0, 1, 1]
         assert reader.final.has_talk
+
+
+class TestWhatAFileIs:
+    @every_agent
+    def test_a_file_is_recognised_by_any_record_of_its_agent(self, agent: str) -> None:
+        for data, wanted in ((good(agent, 0), True), (b'{"x":1}', False), (b"[1]", False), (b"", False)):
+            reader = read(agent, data + b"\n")[1]
+            assert reader.final.recognised == reader.checkpoint.recognised == wanted
+
+    def test_its_head_tells_where_it_came_from(self) -> None:
+        for keys, wanted in (({}, False), ({"parent": "p"}, True), ({"imported_from": "codex:c"}, True)):
+            reader = read("aster", make.lines(make.aster_header("s", 0, **keys), make.aster_prompt("p", 1)))[1]
+            assert (reader.final.names_parent, reader.final.session_id) == (wanted, "s")
 
 
 class TestBounds:

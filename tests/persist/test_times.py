@@ -154,6 +154,13 @@ def test_numbers_of_either_unit_equal_the_text(milliseconds: int) -> None:
     assert from_ns(milliseconds * 1_000_000 + 999_999) == text
 
 
+@pytest.mark.parametrize("zone", ["Z", "+00:00", "+01:00"])
+@pytest.mark.parametrize(("fraction", "wanted"), [("5", "500"), ("05", "050"), ("0019", "001"), ("9999999", "999")])
+def test_a_fraction_of_few_or_many_digits(fraction: str, wanted: str, zone: str) -> None:
+    hour = "13" if zone == "+01:00" else "12"
+    assert from_text(f"2026-03-29T{hour}:00:00.{fraction}{zone}") == f"2026-03-29T12:00:00.{wanted}Z"
+
+
 def test_leap_days() -> None:
     assert from_text("2024-02-29T12:00:00Z") == "2024-02-29T12:00:00.000Z"
     assert from_text("2000-02-29T12:00:00Z") == "2000-02-29T12:00:00.000Z"

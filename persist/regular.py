@@ -1,0 +1,32 @@
+"""Opens a file to read from it, and nothing else: what only has a file's name must never stop a command.
+
+Standard library only. A pipe without a writer blocks whoever opens it, and a device may have no end; a look at the
+path before is not enough, because an agent may put another thing there in between.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+
+def open_regular(path: Path | str, buffering: int = -1) -> BinaryIO:
+    """Open a regular file, or a link to one, for reading bytes; ``buffering`` is that of :func:`open`.
+
+    Never waits. Raises ``OSError``, ``IsADirectoryError`` for a folder, and says of a pipe, socket or device that it
+    is not a file.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is not a file", os.fspath(path))
+        return open(handle, "rb", buffering=buffering)  # noqa: PTH123 - a descriptor, not a path
+    except BaseException:
+        os.close(handle)
+        raise
