@@ -47,7 +47,7 @@ ANSWERS: Final[dict[type[BaseException], Answer]] = {
     store_errors.AmbiguousError: Answer(USAGE, "ambiguous", "give more of the id"),
     store_errors.RefusedError: Answer(REFUSED, "refused"),
     store_errors.BusyError: Answer(BUSY, "busy", "try again shortly"),
-    store_errors.ConfigError: Answer(USAGE, "usage", "correct the file or remove it"),
+    store_errors.ConfigError: Answer(USAGE, "usage", "correct it or remove the file"),
     store_errors.StoreIOError: Answer(PARTLY_DONE, "io"),
     store_errors.StoreError: Answer(PARTLY_DONE, "io"),
     index_errors.NoIndexError: Answer(NO_INDEX, "no_index", "asx ingest"),

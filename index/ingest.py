@@ -124,6 +124,7 @@ def _write(
     try:
         with without_cycles():
             _carry_out(settings, connection, plan, moved, resolver, report, progress)
+        connection.execute("PRAGMA busy_timeout = 0")  # a long reader keeps its pages; the next run truncates
         connection.execute("PRAGMA wal_checkpoint(truncate)")
     except BaseException:
         if connection.in_transaction:

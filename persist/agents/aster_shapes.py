@@ -23,7 +23,8 @@ _IMPORTED_ID = re.compile(r"(claude|codex|cursor|opencode|hermes)-(.+)", re.DOTA
 _IMPORT_AGENTS: Final = {"claude": "claude-code"}
 """Aster's name of an import source, where it is not ours."""
 _MAX_COUNT: Final = 2**63 - 1
-_MAX_TYPE_CHARACTERS: Final = 64
+_NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,64}", re.ASCII)
+"""A type is counted and shown by its name, so free text never counts as one (DESIGN law 7)."""
 
 
 class Call(NamedTuple):
@@ -42,21 +43,21 @@ class Origin(NamedTuple):
 
 
 def record_type(record: Record) -> str:
-    """Return the record's ``type``, cut to 64 characters. Raises ``ShapeError`` where there is none."""
+    """Return the record's ``type``, ``?`` where it is no plain name. Raises ``ShapeError`` where there is none."""
     if not isinstance(record, dict):
         raise ShapeError(f"the value is {kind_of(record)}, not an object")
     kind = record.get("type")
     if not isinstance(kind, str) or not kind:
         raise ShapeError(f"the key 'type' is {kind_of(kind)}, not text")
-    return kind[:_MAX_TYPE_CHARACTERS]
+    return kind if _NAME.fullmatch(kind) else "?"
 
 
 def role_of(record: dict[str, Record]) -> str:
-    """Return a message's role. Raises ``ShapeError`` where there is none."""
+    """Return a message's role, ``?`` where it is no plain name. Raises ``ShapeError`` where there is none."""
     role = record.get("role")
     if not isinstance(role, str) or not role:
         raise ShapeError(f"the key 'role' is {kind_of(role)}, not text")
-    return role[:_MAX_TYPE_CHARACTERS]
+    return role if _NAME.fullmatch(role) else "?"
 
 
 def text_of(value: Record) -> str | None:

@@ -100,14 +100,14 @@ def test_plain_output_names_the_command_that_shows_the_hit(index: Path, run: Run
     assert found.code == 0
     assert "  …Deploy on Tuesday…" in found.stdout.splitlines()
     assert re.search(rf"^  asx show {SESSION}:\d+$", found.stdout, re.MULTILINE)
-    assert found.stdout.startswith("2026-03-02 00:08  aster  /w/al\\x1b[1mpha  turn ")
+    assert found.stdout.startswith("2026-03-02 00:08  aster  /w/al\\x1b[1mpha\n")
 
 
 def test_nothing_found_says_what_was_searched_and_where_else_it_stands(index: Path, run: Run) -> None:
     found = run("search", "answer", "alone")
     assert (found.code, found.stdout) == (1, "")
-    assert f"nothing found for 'answer alone' in {len(PROMPTS)} texts of prompts" in found.stderr
-    assert "1 in answers; asx search --in answers" in found.stderr
+    assert f"nothing found for 'answer alone' in prompts ({len(PROMPTS)} texts)" in found.stderr
+    assert "1 in answers; asx search --in answers 'answer alone'\n" in found.stderr
     told = run("search", "answer", "alone", "--json")
     assert told.code == 1
     assert (told.json()["hits"], told.json()["elsewhere"]) == ([], {"answers": 1})
