@@ -94,6 +94,7 @@ def wants_json(words: Sequence[str]) -> bool:
 def edge(*, as_json: bool) -> Iterator[Outcome]:
     """Run a command in this block; whatever it raises ends as ``outcome.code`` and one told failure."""
     outcome = Outcome()
+    output.ANSWERED.set(False)
     try:
         yield outcome
         output.flush()
@@ -155,7 +156,7 @@ def _usage_failure(error: typer.TyperException) -> Failure:
 
 def _tell(failure: Failure, outcome: Outcome, *, as_json: bool) -> None:
     outcome.code = failure.code
-    if as_json:
+    if as_json and not output.ANSWERED.get():
         told = {"kind": failure.kind, "message": failure.message, "hint": failure.hint}
         try:
             output.emit_json({"error": told})

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from cli.cells import cut, padded, width
+from cli.cells import cut, head, padded, width
 from cli.output import UNLIMITED_COLUMNS, json_text, safe, safe_line
 from cli.tables import Column, fits, table
 from index.results import Rows
@@ -18,7 +18,10 @@ from index.results import Rows
 JSON: Final = "json"
 TABLE: Final = "table"
 TSV: Final = "tsv"
-_SHRINKS_TO: Final = 8
+_SHRINKS_TO: Final = 12
+_GAP: Final = "  "
+_LINES_OF_A_VALUE: Final = 4
+"""In a block a value may go on below itself: a path whole is worth more than a short block."""
 _QUOTED: Final = re.compile(r'[",\r\n]|\A\s|\s\Z')
 
 
@@ -40,12 +43,25 @@ def table_lines(rows: Rows, cells: int | None) -> Iterator[str]:
 def _blocks(rows: Rows, cells: int) -> Iterator[str]:
     names = [safe_line(name) for name in rows.columns]
     wide = max(map(width, names))
+    room = max(cells - wide - len(_GAP), _SHRINKS_TO)
     for number, row in enumerate(rows.rows):
         if number:
             yield ""
         for name, value in zip(names, row, strict=True):
             if value is not None:
-                yield f"{padded(name, wide)}  {cut(safe_line(str(value)), max(cells - wide - 2, _SHRINKS_TO))}"
+                for at, part in enumerate(_folded(safe_line(str(value)), room)):
+                    yield f"{padded('' if at else name, wide)}{_GAP}{part}".rstrip()
+
+
+def _folded(text: str, cells: int) -> Iterator[str]:
+    """Give ``text`` in pieces of at most ``cells`` cells, the last of ``_LINES_OF_A_VALUE`` cut."""
+    for _ in range(_LINES_OF_A_VALUE - 1):
+        piece = head(text, cells)
+        yield piece
+        text = text[len(piece) :]
+        if not text:
+            return
+    yield cut(text, cells)
 
 
 def tsv_lines(rows: Rows) -> Iterator[str]:

@@ -33,9 +33,9 @@ def print_hits(hits: Sequence[Hit]) -> None:
             output.line()
         output.line(output.styled(_heading(hit, whole), "quiet"))
         lines = _excerpt_lines(hit, wide - len(_INDENT))
-        title = output.safe_line(hit.name or hit.session_title or "")
-        if title and not _is_whole_text(title, hit):
-            output.line(_INDENT + output.styled(cells.cut(title, whole - len(_INDENT)), "strong"))
+        title = cells.cut(output.safe_line(hit.name or hit.session_title or ""), whole - len(_INDENT))
+        if title and title not in map(output.without_styles, lines):
+            output.line(_INDENT + output.styled(title, "strong"))
         for text in lines:
             output.line(_INDENT + text)
         output.line(_INDENT + output.styled(show_command(hit), "id"))
@@ -46,7 +46,7 @@ def show_command(hit: Hit) -> str:
     if hit.name is not None and _is_shown_by_name(hit):
         return f"asx memory show {quoted(hit.name)}"
     if hit.session_id is not None and hit.event_index is not None:
-        file = f" --file {quoted(hit.place.path)}" if hit.session_files > 1 else ""
+        file = f" --file {_quoted_path(hit.place.path)}" if hit.session_files > 1 else ""
         return f"asx show {quoted(f'{hit.session_id}:{hit.event_index}')}{file}"
     line = f":{hit.place.line_number}" if hit.place.line_number is not None else ""
     return output.safe_line(home_path(hit.place.path) + line)
@@ -63,15 +63,16 @@ def quoted(word: str) -> str:
     return ("-- " if word.startswith("-") else "") + shlex.quote(shown)
 
 
+def _quoted_path(path: str) -> str:
+    """Return an absolute path quoted for a shell, with a home folder that the shell writes out again."""
+    short = home_path(path)
+    return f"~/{shlex.quote(output.safe_line(short[2:]))}" if short.startswith("~/") else quoted(path)
+
+
 def home_path(path: str) -> str:
     """Return ``path`` with the home folder as ``~``."""
     home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111 - text, never looked at on disk
     return f"~{path[len(home) :]}" if home and (path == home or path.startswith(f"{home}/")) else path
-
-
-def _is_whole_text(title: str, hit: Hit) -> bool:
-    """Return whether the title says no more than the line of the hit: a session without one has its first prompt's."""
-    return title == output.safe_line(hit.text.strip()) or title == hit.text.strip().split("\n", 1)[0]
 
 
 def _heading(hit: Hit, wide: int) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from cli import exits, output
 from cli.moments import count, size
+from cli.settings import folder_at
 from cli.tables import Column, table
 from index.results import SourceCounts
 
@@ -20,19 +20,20 @@ _ALWAYS: Final = ("seen", "new", "unchanged")
 
 
 def exit_code(report: IngestReport, *, strict: bool, asked_roots: Sequence[str] = ()) -> int:
-    """Return 6 when a source could not be read, is held, or a root that was asked for is missing; else 0.
+    """Return 6 when a source or a folder could not be read, is held, or a root asked for is missing; else 0.
 
     Damaged lines alone are 0, with ``strict`` 6.
     """
     counts = [agent.sources for agent in report.agents.values()]
-    if any(one.failed or one.held for one in counts) or _missing(report, asked_roots):
+    unread = any(problem.kind == "unreadable" for problem in report.problems)
+    if unread or any(one.failed or one.held for one in counts) or _missing(report, asked_roots):
         return exits.PARTLY_DONE
     return exits.PARTLY_DONE if strict and report.lines_damaged else exits.DONE
 
 
 def _missing(report: IngestReport, asked_roots: Sequence[str]) -> list[str]:
     """Return the roots that were asked for and are not there."""
-    asked = {str(Path(path).expanduser().absolute()) for path in asked_roots}
+    asked = {str(folder_at(path)) for path in asked_roots}
     return sorted(asked & {path for agent in report.agents.values() for path in agent.missing_roots})
 
 

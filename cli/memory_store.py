@@ -40,13 +40,15 @@ def list_all_blocks(places: Places, *, archived: bool = False) -> list[Block]:
 
 
 def get_block(places: Places, name: str) -> Block:
-    """Return the block that ``name`` means. Raises ``NotFoundError``, naming near ones."""
-    from persist.errors import NotFoundError
+    """Return the block that ``name`` means. Raises ``NotFoundError``, naming near ones, and ``StoreIOError``."""
+    from persist.errors import NotFoundError, StoreIOError
     from persist.memory.blocks import find_block
 
     for folder in memory_folders(places):
         block = find_block(folder, name)
         if block is not None:
+            if block.unread is not None:
+                raise StoreIOError(block.path, "read", block.unread)
             if block.problem:
                 output.talk(f"{block.path} {block.problem}")
             return block

@@ -13,10 +13,14 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any, Final, TextIO
 
 SCHEMA_VERSION: Final = 1
 """The version of the JSON contract; fields may be added to it, none renamed."""
+
+ANSWERED: Final = ContextVar("answered", default=False)
+"""Whether the one JSON value of this run was begun; what fails after it is told on stderr."""
 
 DEFAULT_COLUMNS: Final = 80
 UNLIMITED_COLUMNS: Final = 1_000_000
@@ -79,7 +83,9 @@ def _without_nan(value: object) -> object:
 
 def emit_json(value: Mapping[str, Any]) -> None:
     """Write the one JSON value of a command to stdout, ``schema_version`` first."""
-    line(json_text({"schema_version": SCHEMA_VERSION, **value}))
+    text = json_text({"schema_version": SCHEMA_VERSION, **value})
+    ANSWERED.set(True)
+    line(text)
 
 
 def line(text: str = "") -> None:
@@ -154,6 +160,11 @@ def table_columns() -> int:
 
 _STYLES: Final = {"hit": "\x1b[1;31m", "strong": "\x1b[1m", "quiet": "\x1b[2m", "id": "\x1b[33m"}
 _PLAIN: Final = "\x1b[0m"
+
+
+def without_styles(text: str) -> str:
+    """Return ``text`` without what :func:`styled` added; the rest of it is safe, so has no escapes."""
+    return re.sub("\x1b\\[[0-9;]*m", "", text)
 
 
 def styled(text: str, style: str) -> str:

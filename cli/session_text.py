@@ -21,10 +21,10 @@ MAX_SHOWN_CHARACTERS: Final = 2000
 _COLUMNS: Final = (
     Column("age", right=True),
     Column("agent", drop=1),
-    Column("turns", right=True, drop=2),
+    Column("turns", right=True, drop=3),
     Column("id"),
     Column("title", shrinks_to=20),
-    Column("project", shrinks_to=16, drop=3, keeps_end=True),
+    Column("project", shrinks_to=16, drop=2, keeps_end=True),
 )
 _OF_A_PERSON: Final = "user_message"
 """The type that stands out in a whole session, so that the eye finds the turns."""
@@ -44,7 +44,7 @@ def print_sessions(rows: Iterable[SessionRow], *, with_project: bool) -> None:
             row.agent,
             row.turns,
             shown[row.session_id],
-            row.title,
+            row.title or ("sub-agent" if "/" in row.session_id else None),
             home_path(row.project or ""),
         )[: len(columns)]
         for row in rows
@@ -56,10 +56,13 @@ def print_sessions(rows: Iterable[SessionRow], *, with_project: bool) -> None:
 def short_ids(ids: Sequence[str]) -> dict[str, str]:
     """Return for each id the shortest beginning that tells it from the others, 8 characters at least.
 
-    A sub-agent's id, ``PARENT/AGENT``, stays whole: its beginning means the parent.
+    A beginning of a sub-agent's id, ``PARENT/AGENT``, means its parent, so it is only shown: ``6b1f0c52…/a7c41e9``.
     """
     ordered = sorted({id_ for id_ in ids if "/" not in id_})
-    short = {id_: id_ for id_ in ids}
+    short = {}
+    for id_ in ids:
+        parent, slash, agent = id_.partition("/")
+        short[id_] = f"{parent[:_SHORT_ID]}…/{agent}" if slash and len(parent) > _SHORT_ID else id_
     for at, id_ in enumerate(ordered):
         near = [*ordered[max(at - 1, 0) : at], *ordered[at + 1 : at + 2]]
         shared = max((len([*takewhile(bool, map(eq, id_, other))]) for other in near), default=0)
@@ -88,9 +91,13 @@ def print_head(row: SessionRow) -> None:
             output.line(f"{output.styled(f'{name:<9}', 'quiet')} {output.safe_line(value)}")
 
 
-def print_event(row: EventRow, *, at_most: int | None = None) -> None:
-    """Print one event: a line that tells what it is, then its texts, cut to ``at_most`` characters each."""
-    parts = [str(row.event_index), local(row.ts), row.event_type, row.tool_name, row.outcome]
+def print_event(row: EventRow, *, at_most: int | None = None, marked: bool = False) -> None:
+    """Print one event: a line that tells what it is, then its texts, cut to ``at_most`` characters each.
+
+    ``marked`` puts a ``>`` before it, where it is the one among its neighbours that was asked for.
+    """
+    parts: list[str | None] = [">"] if marked else []
+    parts += [str(row.event_index), local(row.ts), row.event_type, row.tool_name, row.outcome]
     if not row.canonical:
         parts.append("copy")
     style = "strong" if row.event_type == _OF_A_PERSON else "quiet"

@@ -35,4 +35,13 @@ def current_folder() -> Path:
     try:
         return Path.cwd()
     except OSError:
-        return Path.home()
+        from persist.places import current_environment
+
+        return current_environment().home
+
+
+def folder_at(text: str) -> Path:
+    """Return a folder as it was typed as an absolute path, ``~`` as everywhere in this product."""
+    from persist.places import current_environment, expand
+
+    return expand(text, current_environment().home, current_folder())

@@ -11,12 +11,16 @@ import json
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass
+from typing import Final
 
 from index import statements
-from index.project import Rows
+from index.project import LocalRows
 from persist.reading import Checkpoint
 from persist.sources import Source
 from persist.times import from_ns
+
+MAX_SESSIONS_REMEMBERED: Final = 10_000
+"""Rows of sessions that are kept in mind; beyond, they are asked for again: memory stays flat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ class Applier:
         """Return the row of a session, adding an empty one (settling fills it)."""
         key = (self.agent_id(agent), session_id)
         if key not in self._sessions:
-            if len(self._sessions) > 10_000:
+            if len(self._sessions) > MAX_SESSIONS_REMEMBERED:
                 self._sessions.clear()
             row = self._connection.execute(statements.FIND_SESSION, key).fetchone()
             self._sessions[key] = row[0] if row else self._insert(statements.ADD_SESSION, key)
@@ -117,7 +121,7 @@ class Applier:
         """End a hold: the source is back, unchanged."""
         self._connection.execute(statements.RELEASE_SOURCE, (source_id,))
 
-    def insert(self, rows: Rows) -> None:
+    def insert(self, rows: LocalRows) -> None:
         """Insert rows, each table's in the order given."""
         many = self._connection.executemany
         many(statements.INSERT_EVENT, rows.events)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -66,7 +66,17 @@ def newest_first(
     Few candidates are yielded as they are; where they are many, every text of ``fields`` is met in its turn, for the
     verifier to sort out, since the next hit is then never far. Texts without a time stand in the place of their file's.
     """
-    found = _walk_all(connection, fields) if candidates.ids is None else _sorted(connection, candidates.ids, fields)
+    if candidates.ids is None:
+        return all_newest_first(connection, fields)
+    return _grouped(_sorted(connection, candidates.ids, fields))
+
+
+def all_newest_first(connection: sqlite3.Connection, fields: Sequence[int]) -> Iterator[list[Candidate]]:
+    """Yield every text of ``fields`` in groups of equal time, newest group first. Cost: what is taken."""
+    return _grouped(_walk_all(connection, fields))
+
+
+def _grouped(found: Iterable[tuple[str, Candidate]]) -> Iterator[list[Candidate]]:
     for _, group in groupby(found, key=lambda pair: pair[0]):
         yield [candidate for _, candidate in group]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from index.settings import Settings
 from persist.agents.aster import shadowed
 from persist.config import exclusion
-from persist.sources import Found, Troubles
+from persist.sources import TRANSCRIPT, Found, Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,18 @@ class Look:
     def size_bytes(self) -> int:
         """Return the bytes of all sources found."""
         return sum(source.stat.size_bytes for look in self.found for source in look.sources)
+
+    def oldest_transcript_ns(self, agent: str) -> int | None:
+        """Return the earliest time of change among an agent's transcripts; null when it has none."""
+        return min(
+            (
+                source.stat.mtime_ns
+                for look in self.found
+                for source in look.sources
+                if source.agent == agent and source.kind == TRANSCRIPT
+            ),
+            default=None,
+        )
 
 
 def look(settings: Settings) -> Look:
@@ -50,7 +62,7 @@ def _readable_names(found: Found) -> Found:
     odd = [source for source in found.sources if not source.path.isascii() and _shown(source.path) != source.path]
     if not odd:
         return found
-    troubles = [Troubles(_shown(source.path), "bad_name", "the name is not UTF-8; rename it to have it read")
+    troubles = [Trouble(_shown(source.path), "bad_name", "the name is not UTF-8; rename it to have it read")
                 for source in odd]  # fmt: skip
     left_out = {source.path for source in odd}
     kept = tuple(source for source in found.sources if source.path not in left_out)

@@ -14,8 +14,7 @@ from pathlib import Path
 from index.discovery import look
 from index.lock import lock_path
 from index.opening import is_current, open_reader
-from index.plan import make_plan
-from index.run import read_known, why_still_unreadable
+from index.run import plan_of, read_known, why_still_unreadable
 from index.settings import Settings
 from index.settle_sessions import moved_projects
 from index.sqlite_errors import translate_read_errors
@@ -44,8 +43,7 @@ def freshness(settings: Settings, connection: sqlite3.Connection) -> Freshness:
     Cost: one ``stat`` for each source and one query.
     """
     seen = look(settings)
-    agents = frozenset(agent.name for agent in settings.agents)
-    plan = make_plan(seen.found, read_known(connection), visited_agents=agents, excluded=seen.excluded)
+    plan = plan_of(settings, seen, read_known(connection))
     looked_ns = _looked_ns(settings.index_path)
     age_s = None if looked_ns is None else round(max(0.0, time.time() - looked_ns / 1e9), 3)
     plan.steps = [step for step in plan.steps if why_still_unreadable(step) is None]

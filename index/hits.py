@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from index.candidates import Candidate
 from index.fields import BLOCK, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT, SEARCHED
@@ -19,10 +19,33 @@ FIELD_NAMES: Final[Mapping[int, str]] = {field: name for name, fields in SEARCHE
 
 
 class Described(NamedTuple):
-    """A hit and the key by which hits of equal time are ordered: agent, session, source, event (or line)."""
+    """A hit and the key by which hits of one group are ordered: time, agent, session, source, event (or line)."""
 
     hit: Hit
     order: tuple[str, str, str, str, int]
+
+
+class _Row(NamedTuple):
+    """What the index knows of a text that matched, in the order in which every statement below selects it."""
+
+    agent: str
+    session_id: str | None
+    parent_session_id: str | None
+    session_title: str | None
+    session_created_at: str | None
+    project: str | None
+    cwd: str | None
+    event_index: int | None
+    turn_index: int | None
+    ts: str | None
+    ts_source: str
+    kind: str
+    event_type: str | None
+    name: str | None
+    path: str
+    line_number: int | None
+    offset_bytes: int | None
+    session_files: int
 
 
 _EVENT: Final = """SELECT a.name, n.session_id, n.parent_session_id, coalesce(n.title, n.first_prompt), n.created_at,
@@ -75,7 +98,7 @@ def describe(connection: sqlite3.Connection, candidate: Candidate, spans: list[S
     row = connection.execute(_statement(candidate.field), (candidate.id,)).fetchone()
     if row is None:
         return None
-    hit = _hit(row, candidate, spans)
+    hit = _hit(_Row(*row), candidate, spans)
     number = hit.place.line_number or 0 if hit.event_index is None else hit.event_index
     order = (hit.ts or "", hit.agent, hit.session_id or "", hit.place.path, number)
     return Described(hit, order)
@@ -96,28 +119,26 @@ def _statement(field: int) -> str:
     return _FACT if field == MEMORY_FACT else _EVENT
 
 
-def _hit(row: tuple[Any, ...], candidate: Candidate, spans: list[Span]) -> Hit:
-    (agent, session_id, parent, title, created_at, project, cwd, event_index, turn_index, ts, ts_source, kind,
-     event_type, name, path, line_number, offset_bytes, files) = row  # fmt: skip
+def _hit(row: _Row, candidate: Candidate, spans: list[Span]) -> Hit:
     return Hit(
-        agent=agent,
-        session_id=session_id,
-        parent_session_id=parent,
-        session_title=title,
-        session_created_at=created_at,
-        project=project,
-        cwd=cwd,
-        event_index=event_index,
-        turn_index=turn_index,
-        ts=ts,
-        ts_source=ts_source,
-        kind=kind,
-        event_type=event_type,
+        agent=row.agent,
+        session_id=row.session_id,
+        parent_session_id=row.parent_session_id,
+        session_title=row.session_title,
+        session_created_at=row.session_created_at,
+        project=row.project,
+        cwd=row.cwd,
+        event_index=row.event_index,
+        turn_index=row.turn_index,
+        ts=row.ts,
+        ts_source=row.ts_source,
+        kind=row.kind,
+        event_type=row.event_type,
         field=FIELD_NAMES[candidate.field],
-        name=name,
+        name=row.name,
         text=candidate.text,
         spans=tuple(spans),
         count=1,
-        place=Place(path, line_number, offset_bytes),
-        session_files=files,
+        place=Place(row.path, row.line_number, row.offset_bytes),
+        session_files=row.session_files,
     )

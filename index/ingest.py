@@ -15,7 +15,7 @@ from typing import Final
 
 from index import statements
 from index.apply import Applier
-from index.discovery import look
+from index.discovery import Look, look
 from index.errors import IndexUnusableError
 from index.load import CopyOrder, Loader, Progress, Silent, StoredState
 from index.lock import index_lock
@@ -28,10 +28,10 @@ from index.opening import (
     open_writer,
     read_header,
 )
-from index.plan import BROKEN, FAILED, GONE_TOGETHER, HELD, IGNORED, Action, KnownSource, Plan, Step, make_plan
+from index.plan import BROKEN, FAILED, GONE_TOGETHER, HELD, IGNORED, Action, KnownSource, Plan, Step
 from index.rebuild import rebuild_locked
 from index.results import AgentReport, IngestReport, Problem
-from index.run import begin_report, finish_report, read_known, why_still_unreadable, without_cycles
+from index.run import begin_report, finish_report, plan_of, read_known, why_still_unreadable, without_cycles
 from index.settings import Settings
 from index.settle import settle_touched
 from index.settle_sessions import moved_projects, touch_moved
@@ -94,16 +94,9 @@ def _ingest_locked(settings: Settings, prune: bool, check: bool, progress: Progr
     reader = open_reader(settings.index_path)
     try:
         known = read_known(reader)
-        plan = make_plan(
-            seen.found,
-            known,
-            visited_agents=frozenset(agent.name for agent in settings.agents),
-            excluded=seen.excluded,
-            prune=prune,
-            read_all=check,
-        )
+        plan = plan_of(settings, seen, known, prune=prune, read_all=check)
         _drop_still_unreadable(report, plan)
-        _report_plan(settings, report, plan, known)
+        _report_plan(settings, report, seen, plan, known)
         moved = moved_projects(reader, resolver.project_of)
         if not plan.is_empty or moved:
             _write(settings, plan, moved, resolver, report, progress or Silent())
@@ -185,7 +178,7 @@ def _stored(connection: sqlite3.Connection, step: Step) -> StoredState | None:
 
 
 def _report_plan(
-    settings: Settings, report: IngestReport, plan: Plan, known: dict[tuple[str, str], KnownSource]
+    settings: Settings, report: IngestReport, seen: Look, plan: Plan, known: dict[tuple[str, str], KnownSource]
 ) -> None:  # fmt: skip
     for row in plan.unchanged:
         counts = report.agents[row.agent].sources
@@ -198,7 +191,7 @@ def _report_plan(
     for row in (*plan.gone, *plan.excluded):
         report.agents.setdefault(row.agent, AgentReport()).sources.removed += 1
     _report_held(report, plan)
-    _note_deletion(settings, report, plan, known)
+    _note_deletion(settings, report, seen, plan, known)
 
 
 def _drop_still_unreadable(report: IngestReport, plan: Plan) -> None:
@@ -234,16 +227,15 @@ def _report_held(report: IngestReport, plan: Plan) -> None:
 
 
 def _note_deletion(
-    settings: Settings, report: IngestReport, plan: Plan, known: dict[tuple[str, str], KnownSource]
+    settings: Settings, report: IngestReport, seen: Look, plan: Plan, known: dict[tuple[str, str], KnownSource]
 ) -> None:  # fmt: skip
     """Say in one line that an agent deletes its transcripts: at first sight, and whenever some were removed."""
     seen_before = {agent for agent, _ in known}
+    first_seen = {step.source.agent for step in plan.steps} - seen_before
     removed = {row.agent for row in plan.gone}
     for agent in settings.agents:
-        mine = [step.source for step in plan.steps if step.source.agent == agent.name]
-        first_sight = bool(mine) and agent.name not in seen_before
         if agent.deletes_after_days is None or report.agents[agent.name].kept:
             continue
-        if first_sight or agent.name in removed:
-            oldest = min((source.stat.mtime_ns for source in mine), default=None)
+        if agent.name in first_seen or agent.name in removed:
+            oldest = seen.oldest_transcript_ns(agent.name)
             report.notes.append(deletion_notice(agent.title, agent.deletes_after_days, oldest))

@@ -7,35 +7,47 @@ imported by ``persist.files.lock`` when the lock is taken.
 from __future__ import annotations
 
 import os
+import re
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 from index.errors import IndexBusyError
+from index.opening import refuse_others
 from index.settings import Settings
 from persist.errors import BusyError
 from persist.files.lock import locked
 
 NEW_MARK: Final = ".new-"
 """Stands in the name of an index that is being built beside the live one."""
+_NEW_NAME: Final = re.compile(r"\d+-[0-9a-f]+(?:-journal|-wal|-shm)?")
+"""What follows it: see ``new_path``. Another program's file of nearly that name is left alone."""
 
 
 @contextmanager
-def index_lock(settings: Settings) -> Iterator[None]:
+def index_lock(settings: Settings, *, keeps_aside: bool = False) -> Iterator[None]:
     """Hold the index's cross-process lock; its file's time tells when a run last looked at the disk.
 
-    Whoever takes it removes what a rebuild that died left behind.
-    Raises ``IndexBusyError`` after ``settings.lock_timeout_s`` seconds.
+    Whoever takes it removes what a rebuild that died left behind. Raises ``IndexBusyError`` after
+    ``settings.lock_timeout_s`` seconds, and first of all what ``refuse_others`` raises.
     """
+    refuse_others(settings.index_path, keeps_aside=keeps_aside)
     path = lock_path(settings.index_path)
-    try:
-        with locked(path, settings.lock_timeout_s):
-            remove_leftovers(settings.index_path)
-            yield
-            os.utime(path)
-    except BusyError as error:
-        raise IndexBusyError(settings.index_path, error.timeout_s) from error
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(path, settings.lock_timeout_s))
+        except BusyError as error:
+            raise IndexBusyError(settings.index_path, error.timeout_s) from error
+        remove_leftovers(settings.index_path)
+        yield
+        os.utime(path)
+
+
+def new_path(index_path: Path) -> Path:
+    """Return where this process may build an index that is to take the place of the one at ``index_path``."""
+    return index_path.with_name(f"{index_path.name}{NEW_MARK}{os.getpid()}-{time.time_ns():x}")
 
 
 def lock_path(index_path: Path) -> Path:
@@ -45,6 +57,8 @@ def lock_path(index_path: Path) -> Path:
 
 def remove_leftovers(path: Path) -> None:
     """Remove what rebuilds that died left beside the index; the caller holds the lock."""
+    begin = path.name + NEW_MARK
     for entry in path.parent.iterdir():
-        if entry.name.startswith(path.name + NEW_MARK) and not entry.is_dir():
+        is_ours = entry.name.startswith(begin) and _NEW_NAME.fullmatch(entry.name, len(begin)) is not None
+        if is_ours and not entry.is_dir():
             entry.unlink(missing_ok=True)

@@ -36,6 +36,7 @@ class Finding(Enum):
     FOREIGN = "foreign"
     NOT_A_DATABASE = "not a database"
     DIRECTORY = "a directory"
+    NOT_A_FILE = "not a file"
     UNREADABLE = "unreadable"
 
 
@@ -56,7 +57,7 @@ def read_header(path: Path) -> Header:
         if stat.S_ISDIR(mode):
             return Header(Finding.DIRECTORY)
         if not stat.S_ISREG(mode):
-            return Header(Finding.NOT_A_DATABASE)
+            return Header(Finding.NOT_A_FILE)
         with path.open("rb") as file:
             first = file.read(100)
     except FileNotFoundError:
@@ -71,6 +72,18 @@ def read_header(path: Path) -> Header:
         return Header(Finding.FOREIGN)
     page_size = int.from_bytes(first[16:18], "big")
     return Header(Finding.OURS, int.from_bytes(first[60:64], "big"), 65536 if page_size == 1 else page_size)
+
+
+def refuse_others(path: Path, *, keeps_aside: bool) -> None:
+    """Raise ``IndexUnusableError`` when what lies at ``path`` is not ours to write, before anything appears beside it.
+
+    ``keeps_aside`` lets a file pass that is no database at all: a rebuild moves it aside.
+    """
+    header = read_header(path)
+    if header.finding in (Finding.MISSING, Finding.EMPTY, Finding.OURS):
+        return
+    if not (keeps_aside and header.finding is Finding.NOT_A_DATABASE):
+        _refuse_unready(path, header)
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
@@ -161,6 +174,8 @@ def _refuse_unready(path: Path, header: Header) -> None:
             raise NoIndexError(path)
         case Finding.DIRECTORY:
             raise IndexUnusableError(path, "is a directory", "give another --index, or move it away")
+        case Finding.NOT_A_FILE:
+            raise IndexUnusableError(path, "is a device, a pipe or a socket", "give another --index")
         case Finding.FOREIGN:
             raise IndexUnusableError(path, "is another program's database", "give another --index, or move it away")
         case Finding.NOT_A_DATABASE:

@@ -38,8 +38,8 @@ class Limits(NamedTuple):
 
 
 @dataclass(slots=True)
-class Rows:
-    """Rows of one or more sources, by table, in ascending id; ``size_characters`` estimates their weight."""
+class LocalRows:
+    """Local rows (DESIGN 8) by table, in ascending id; ``size_characters`` estimates their weight."""
 
     events: list[Row] = field(default_factory=list)
     measures: list[Row] = field(default_factory=list)
@@ -61,12 +61,12 @@ class Projector:
 
     def __init__(self, next_id: int, limits: Limits) -> None:
         self.next_id = next_id
-        self.rows = Rows()
+        self.rows = LocalRows()
         self._limits = limits
 
-    def take(self) -> Rows:
+    def take(self) -> LocalRows:
         """Return the rows made since the last call."""
-        rows, self.rows = self.rows, Rows()
+        rows, self.rows = self.rows, LocalRows()
         return rows
 
     def add_line(self, source_id: int, agent: str, session_key: str, line: ReadLine) -> None:

@@ -7,7 +7,6 @@ one over it in one step, so that readers see the old or the new state, never an 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 import unicodedata
@@ -20,12 +19,12 @@ from index.creating import create_index
 from index.discovery import Look, look
 from index.errors import AsterIndexError, IndexUnusableError
 from index.load import Loader, Progress, Silent
-from index.lock import NEW_MARK, index_lock
+from index.lock import index_lock, new_path
 from index.notices import deletion_notice
-from index.opening import Finding, leave_for_readers, open_reader, read_header, remove_database
-from index.plan import Action, Plan, Step, make_plan
+from index.opening import leave_for_readers, open_reader, refuse_others, remove_database
+from index.plan import Plan
 from index.results import IngestReport
-from index.run import begin_report, finish_report, read_known, without_cycles
+from index.run import begin_report, finish_report, plan_of, read_known, without_cycles
 from index.settings import Settings
 from index.settle import settle_all
 from index.sqlite_errors import translate_write_errors
@@ -46,17 +45,17 @@ def rebuild(settings: Settings, *, prune: bool = False, progress: Progress | Non
     not be overwritten; ``RefusedError`` for a loss that was not allowed; ``IndexWriteError`` and ``StoreIOError`` when
     the disk does not take it. The old index is then as it was.
     """
-    with index_lock(settings), translate_write_errors(settings.index_path):
+    with index_lock(settings, keeps_aside=True), translate_write_errors(settings.index_path):
         return rebuild_locked(settings, prune=prune, progress=progress)
 
 
 def rebuild_locked(settings: Settings, *, prune: bool = False, progress: Progress | None = None) -> IngestReport:
     """Make the index anew; the caller holds the lock."""
     path = settings.index_path
-    _refuse_foreign(path)
+    refuse_others(path, keeps_aside=True)
     seen = look(settings)
     dropped = _loss(settings, seen, prune)
-    new = path.with_name(f"{path.name}{NEW_MARK}{os.getpid()}-{time.time_ns():x}")
+    new = new_path(path)
     try:
         report = build(settings, new, seen, progress or Silent())
         note = put_in_place(new, path, settings.lock_timeout_s)
@@ -66,8 +65,7 @@ def rebuild_locked(settings: Settings, *, prune: bool = False, progress: Progres
     report.wrote = True
     if note:
         report.notes.append(note)
-    for line in dropped:
-        report.notes.append(line)
+    report.notes += dropped
     return report
 
 
@@ -81,7 +79,7 @@ def build(settings: Settings, path: Path, seen: Look, progress: Progress) -> Ing
     make_private_folder(path.parent)
     create_index(path)
     report = begin_report(settings, seen)
-    plan = make_plan(seen.found, {}, visited_agents=frozenset(agent.name for agent in settings.agents))
+    plan = plan_of(settings, seen, {})
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         for pragma in ("journal_mode = off", "synchronous = off", "locking_mode = exclusive", "secure_delete = off",
@@ -95,7 +93,7 @@ def build(settings: Settings, path: Path, seen: Look, progress: Progress) -> Ing
         finish_report(report, connection, started)
     finally:
         connection.close()
-    _note_deletions(settings, report, plan)
+    _note_deletions(settings, report, seen)
     return report
 
 
@@ -107,7 +105,7 @@ def _load_all(
     loader = Loader(settings, applier, report, now(), progress)
     progress.start(sum(step.source.stat.size_bytes for step in plan.steps))
     for step in plan.steps:
-        loader.carry_out(Step(Action.ADD, step.source, None), None)
+        loader.carry_out(step, None)
     loader.flush()
     settle_all(connection, ProjectResolver().project_of)
     optimize_full_text(connection)
@@ -127,16 +125,6 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise IndexUnusableError(path, f"came out damaged ({verdict})", "check the disk and run: asx rebuild")
 
 
-def _refuse_foreign(path: Path) -> None:
-    finding = read_header(path).finding
-    if finding is Finding.DIRECTORY:
-        raise IndexUnusableError(path, "is a directory", "give another --index, or move it away")
-    if finding is Finding.FOREIGN:
-        raise IndexUnusableError(path, "is another program's database", "give another --index, or move it away")
-    if finding is Finding.UNREADABLE:
-        raise IndexUnusableError(path, "cannot be read", "check its permissions")
-
-
 def _loss(settings: Settings, seen: Look, prune: bool) -> list[str]:
     """Return a line for each agent that loses sources which the old index still holds; refuse a great loss."""
     try:
@@ -149,8 +137,7 @@ def _loss(settings: Settings, seen: Look, prune: bool) -> list[str]:
         return []
     finally:
         reader.close()
-    agents = frozenset(agent.name for agent in settings.agents)
-    plan = make_plan(seen.found, known, visited_agents=agents, excluded=seen.excluded)
+    plan = plan_of(settings, seen, known)
     if plan.withheld and not prune:
         lost = ", ".join(sorted({row.agent for row in plan.withheld}))
         raise RefusedError(
@@ -165,8 +152,8 @@ def _loss(settings: Settings, seen: Look, prune: bool) -> list[str]:
     return [f"{len(names)} sources that were held or not visited were dropped: {shown}"]
 
 
-def _note_deletions(settings: Settings, report: IngestReport, plan: Plan) -> None:
+def _note_deletions(settings: Settings, report: IngestReport, seen: Look) -> None:
     for agent in settings.agents:
-        times = [step.source.stat.mtime_ns for step in plan.steps if step.source.agent == agent.name]
-        if times and agent.deletes_after_days is not None and not settings.configuration.keep:
-            report.notes.append(deletion_notice(agent.title, agent.deletes_after_days, min(times)))
+        oldest = seen.oldest_transcript_ns(agent.name)
+        if oldest is not None and agent.deletes_after_days is not None and not settings.configuration.keep:
+            report.notes.append(deletion_notice(agent.title, agent.deletes_after_days, oldest))

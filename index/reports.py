@@ -53,7 +53,8 @@ class Reports:
 def list_reports(folder: Path | None = None) -> Reports:
     """Return the reports that come with the program and those of ``folder`` (``*.sql``), which need not exist.
 
-    One's own report takes the place of a built-in one of the same name.
+    One's own report takes the place of a built-in one of the same name. A report that cannot be read is named in the
+    answer; raises ``StoreIOError`` where the folder itself cannot be listed.
     """
     own: list[Report] = []
     unreadable: list[UnreadableReport] = []
@@ -68,7 +69,7 @@ def list_reports(folder: Path | None = None) -> Reports:
 
 
 def get_report(name: str, folder: Path | None = None) -> Report:
-    """Return one report by its name. Raises ``UnknownReportError``, and ``StoreIOError`` for a file of that name."""
+    """Return one report by its name. Raises ``UnknownReportError``, and ``StoreIOError`` for the folder or its file."""
     for path in _own_files(folder):
         if path.stem == name:
             return _read_report(path)

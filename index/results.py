@@ -40,7 +40,7 @@ class SourceCounts:
 
 @dataclass(slots=True)
 class AgentReport:
-    """One agent's part in an ingest. ``deletes_after_days`` and ``oldest`` feed the notice of DESIGN 8."""
+    """One agent's part in an ingest. ``kept``: its transcripts are copied to the archive, so deletion loses nothing."""
 
     roots: list[str] = field(default_factory=list)
     missing_roots: list[str] = field(default_factory=list)

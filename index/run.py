@@ -1,6 +1,6 @@
 """What an ingest and a rebuild have in common: the sources known, the report begun and finished.
 
-Plain ``sqlite3``; writes nothing.
+Plain ``sqlite3``; writes nothing. Opens a source only to see whether it can be read now.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import gc
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from index import statements
 from index.discovery import Look
-from index.plan import FAILED, HELD, KnownSource, Step
+from index.plan import FAILED, HELD, KnownSource, Plan, Step, make_plan
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
 from persist.regular import open_regular
@@ -29,6 +29,25 @@ def read_known(connection: sqlite3.Connection) -> dict[tuple[str, str], KnownSou
         stat = Stat(size, mtime, ctime, inode)
         known[agent, path] = KnownSource(id_, agent, kind, path, root, status, stat, offset, error)
     return known
+
+
+def plan_of(
+    settings: Settings,
+    seen: Look,
+    known: Mapping[tuple[str, str], KnownSource],
+    *,
+    prune: bool = False,
+    read_all: bool = False,
+) -> Plan:
+    """Return what a run of these settings would do, from one look at the disk; see ``index.plan.make_plan``."""
+    return make_plan(
+        seen.found,
+        known,
+        visited_agents=settings.agent_names,
+        excluded=seen.excluded,
+        prune=prune,
+        read_all=read_all,
+    )
 
 
 def why_still_unreadable(step: Step) -> str | None:

@@ -12,7 +12,15 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final
 
-from index.candidates import SORT_ALL_BELOW, Candidate, Candidates, count_texts, find_candidates, newest_first
+from index.candidates import (
+    SORT_ALL_BELOW,
+    Candidate,
+    Candidates,
+    all_newest_first,
+    count_texts,
+    find_candidates,
+    newest_first,
+)
 from index.fields import IN_PROMPT_KEYS, SEARCHED
 from index.hits import Described, count_equal, describe
 from index.match.query import Query, read_query
@@ -23,6 +31,9 @@ from index.settings import Settings
 from index.sqlite_errors import translate_read_errors
 
 DEFAULT_LIMIT: Final = 20
+NEWEST_PROMPTS: Final = 100
+"""How many prompts ``newest_prompts`` looks through, as many as a prompt history keeps."""
+MAX_NEWEST_HITS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +64,20 @@ def search(settings: Settings, request: SearchRequest) -> SearchResult:
 
 
 def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str, list[Hit], bool]:
-    """Search the newest 100 prompts, whatever they came from: Aether's prompt search (``spec/aether.md`` 3).
+    """Search the newest ``NEWEST_PROMPTS`` prompts, whatever told them: Aether's prompt search (``spec/aether.md`` 3).
 
-    Returns the trimmed query, at most ``limit`` hits (clamped to 1…50) and whether there were more. A blank query gives
-    none. Raises the errors of ``open_reader``.
+    Returns the trimmed query, at most ``limit`` hits (clamped to 1 … ``MAX_NEWEST_HITS``) and whether there were more.
+    A blank query gives none. Raises the errors of ``open_reader``.
     """
     trimmed = query_text.strip()
-    limit = min(max(limit, 1), 50)
+    limit = min(max(limit, 1), MAX_NEWEST_HITS)
     if not trimmed:
         return trimmed, [], False
     query = read_query(trimmed)
     verifier = query.verifier()
     with translate_read_errors(settings.index_path), closing(open_reader(settings.index_path)) as connection:
         found: list[Hit] = []
-        for candidate, described in _newest_hundred(connection):
+        for candidate, described in _newest(connection):
             spans = verifier.spans(candidate.text)
             if spans:
                 found.append(replace(described.hit, spans=tuple(spans)))
@@ -75,16 +86,15 @@ def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str
     return trimmed, found[:limit], len(found) > limit
 
 
-def _newest_hundred(connection: sqlite3.Connection) -> Iterator[tuple[Candidate, Described]]:
-    fields = SEARCHED["prompts"]
+def _newest(connection: sqlite3.Connection) -> Iterator[tuple[Candidate, Described]]:
     count = 0
-    for group in newest_first(connection, Candidates(0, None), fields):
+    for group in all_newest_first(connection, SEARCHED["prompts"]):
         pairs = [(candidate, describe(connection, candidate, [])) for candidate in group]
         known = [(candidate, described) for candidate, described in pairs if described is not None]
         for candidate, described in sorted(known, key=lambda pair: pair[1].order, reverse=True):
             yield candidate, described
             count += 1
-            if count == 100:
+            if count == NEWEST_PROMPTS:
                 return
 
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from index.errors import NoIndexError
 from index.opening import open_reader
 from index.results import EventRow, SessionRow
 from index.settings import Settings
 from index.sqlite_errors import translate_read_errors
-from index.transcripts import MIN_PREFIX_CHARACTERS, no_session, read_events
+from index.transcripts import no_session, read_events
 from index.unindexed import list_from_files, show_from_files
 from persist.errors import AmbiguousError
+from persist.ids import MIN_PREFIX_CHARACTERS
 from persist.sources import TRANSCRIPT
 
 _COLUMNS: Final = """n.session_id, a.name, n.project, n.cwd, coalesce(n.title, n.first_prompt), n.created_at,
@@ -42,6 +43,24 @@ WHERE s.session_row = ? ORDER BY s.head_time IS NULL, s.head_time, s.path"""
 _HIDDEN: Final = "SELECT event_index FROM event_rows WHERE source_id = ? AND hidden <> 0"
 
 
+class _Row(NamedTuple):
+    """A session as stored, in the order of ``_COLUMNS``; ``title`` is the recorded one, else the first prompt's."""
+
+    session_id: str
+    agent: str
+    project: str | None
+    cwd: str | None
+    title: str | None
+    created_at: str | None
+    updated_at: str | None
+    model: str | None
+    turns: int
+    events: int
+    parent_id: str | None
+    imported_from: str | None
+    id: int
+
+
 def list_sessions(
     settings: Settings, project: str | None = None, agent: str | None = None, limit: int | None = None
 ) -> tuple[int, list[SessionRow]]:
@@ -58,7 +77,7 @@ def list_sessions(
         with translate_read_errors(settings.index_path):
             values = {"project": project, "agent": agent, "limit": -1 if limit is None else limit}
             total = connection.execute(_COUNT, values).fetchone()[0]
-            return total, [_session(connection, row) for row in connection.execute(_LIST, values).fetchall()]
+            return total, [_session(connection, _Row(*row)) for row in connection.execute(_LIST, values).fetchall()]
     finally:
         connection.close()
 
@@ -90,14 +109,14 @@ def find_session(connection: sqlite3.Connection, text: str) -> tuple[int, Sessio
     """Return the row and the session that ``text`` names. Raises ``NotFoundError`` and ``AmbiguousError``."""
     agent, id_ = split_id(connection, text)
     values = {"id": id_, "agent": agent}
-    rows = connection.execute(_EXACT, values).fetchall()
+    rows = [_Row(*row) for row in connection.execute(_EXACT, values)]
     if not rows and len(id_) >= MIN_PREFIX_CHARACTERS:
-        rows = connection.execute(_PREFIX, values).fetchall()
+        rows = [_Row(*row) for row in connection.execute(_PREFIX, values)]
     if not rows:
         raise no_session(text, id_)
     if len(rows) > 1:
-        raise AmbiguousError("session", text, tuple(f"{row[1]}:{row[0]}" for row in rows))
-    return rows[0][12], _session(connection, rows[0])
+        raise AmbiguousError("session", text, tuple(f"{row.agent}:{row.session_id}" for row in rows))
+    return rows[0].id, _session(connection, rows[0])
 
 
 def split_id(connection: sqlite3.Connection, text: str) -> tuple[str | None, str]:
@@ -116,20 +135,21 @@ def _events(
             yield from read_events(settings, agent, kind, path, root, hidden[source_id])
 
 
-def _session(connection: sqlite3.Connection, row: tuple[object, ...]) -> SessionRow:
-    files = connection.execute(_FILES, (row[12],)).fetchall()
-    (session_id, agent, project, cwd, title, created_at, updated_at, model, turns, events, parent, imported_from,
-     _) = row  # fmt: skip
+def _session(connection: sqlite3.Connection, row: _Row) -> SessionRow:
+    files = connection.execute(_FILES, (row.id,)).fetchall()
     return SessionRow(
-        str(session_id), str(agent), _text(project), _text(cwd), _text(title), _text(created_at), _text(updated_at),
-        _text(model), _number(turns), _number(events), _text(parent), tuple(path for path, _ in files),
-        sum(size for _, size in files), _text(imported_from),
-    )  # fmt: skip
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
+        session_id=row.session_id,
+        agent=row.agent,
+        project=row.project,
+        cwd=row.cwd,
+        title=row.title,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        model=row.model,
+        turns=row.turns,
+        events=row.events,
+        parent_id=row.parent_id,
+        paths=tuple(path for path, _ in files),
+        size_bytes=sum(size_bytes for _, size_bytes in files),
+        imported_from=row.imported_from,
+    )

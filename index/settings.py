@@ -1,6 +1,7 @@
 """What one run works with: the index's path, the agents and their roots, the limits.
 
-Reads the configuration file and nothing else. Imports no SQL and no pydantic: every command begins here.
+Reads the configuration file and nothing else. Never imports SQLAlchemy or pydantic: every command
+begins here.
 """
 
 from __future__ import annotations
@@ -45,6 +46,11 @@ class Settings:
         versions = {agent.name: agent.parser_version for agent in AGENTS.values()}
         limits = self.configuration.limits
         return projection_of(versions, (limits.tool_head_bytes, limits.failed_head_bytes, limits.max_line_bytes))
+
+    @property
+    def agent_names(self) -> frozenset[str]:
+        """Return the agents of this run."""
+        return frozenset(agent.name for agent in self.agents)
 
     def agent(self, name: str) -> Agent:
         """Return an agent by name, also one that is not part of this run. Raises ``KeyError`` for an unknown name."""

@@ -4,6 +4,10 @@ DESIGN 8: canonical events, sessions, provider calls and ``in_transcript`` are c
 identities, sessions, messages and texts that added or removed rows touch; a rebuild runs the same statements over all.
 So any history of ingests ends where a rebuild ends. Runs inside the caller's transaction on plain ``sqlite3``.
 
+Statements begin with what was touched and say CROSS JOIN, which SQLite takes in the order written
+(https://www.sqlite.org/optoverview.html, "Manual Control Of Query Plans Using CROSS JOIN"): left to itself it scans all
+events and looks each up among the touched ones, and a run's time would grow with what is there.
+
 ``event_rows.hidden`` is 0 for a canonical event, else a sum: 1 a copy, 2 outgrown by a longer copy of the same
 provider message, 4 of a session that was imported from one which the index has.
 """
@@ -34,7 +38,7 @@ _MARK_COPIES: Final = """WITH ranked AS (
       THEN row_number() OVER (PARTITION BY e.identity, e.source_id ORDER BY e.line_number, e.event_index)
       ELSE 0 END AS number_among_equals
   FROM touched_identity t
-  JOIN event_rows e ON e.identity = t.identity
+  CROSS JOIN event_rows e ON e.identity = t.identity
   JOIN source_rows s ON s.id = e.source_id
   LEFT JOIN session_rows n ON n.id = s.session_row
 ), chosen AS (
@@ -49,7 +53,7 @@ FROM chosen WHERE event_rows.id = chosen.id AND (chosen.hidden & 1) <> chosen.is
 """One canonical row for each identity: the first by (head names a parent, head time, session, path, line). A record
 without an id counts by its number among equal ones in its source, so that two separate ``yes`` stay two."""
 
-_MARK_IN_TRANSCRIPT: Final = """WITH found AS (
+_MARK_IN_TRANSCRIPT: Final = """WITH found AS MATERIALIZED (
   SELECT h.id, h.in_transcript, EXISTS (
     SELECT 1 FROM prose q
     JOIN event_rows e ON e.id = q.id AND e.is_prompt = 1
@@ -59,9 +63,9 @@ _MARK_IN_TRANSCRIPT: Final = """WITH found AS (
       AND (h.session_id IS NULL OR h.session_id = n.session_id)
   ) AS known
   FROM touched_hash t
-  JOIN prose p ON p.text_hash = t.text_hash AND p.field IN (1, 2)
-  JOIN history_rows h ON h.id = p.id
-  JOIN source_rows s ON s.id = h.source_id
+  CROSS JOIN prose p INDEXED BY prose_prompts ON p.text_hash = t.text_hash AND p.field IN (1, 2)
+  CROSS JOIN history_rows h ON h.id = p.id
+  CROSS JOIN source_rows s ON s.id = h.source_id
 )
 UPDATE history_rows SET in_transcript = found.known
 FROM found WHERE history_rows.id = found.id AND history_rows.in_transcript <> found.known"""

@@ -24,16 +24,16 @@ class UsageRecord(NamedTuple):
 
 _GROUPS: Final = """SELECT t.agent_id, t.message_id, u.id, u.request_id, u.output_tokens, s.session_row, u.call_session
 FROM touched_message t
-JOIN usage_rows u ON u.message_id = t.message_id
-JOIN source_rows s ON s.id = u.source_id AND s.agent_id = t.agent_id
+CROSS JOIN usage_rows u ON u.message_id = t.message_id
+CROSS JOIN source_rows s ON s.id = u.source_id AND s.agent_id = t.agent_id
 LEFT JOIN session_rows n ON n.id = s.session_row
 ORDER BY t.agent_id, t.message_id, s.names_parent, s.head_time IS NULL, s.head_time, n.session_id, s.path,
   u.line_number, u.id"""
 _STORE: Final = "UPDATE usage_rows SET call_session = ? WHERE id = ?"
 _TOUCH_SESSIONS: Final = """INSERT OR IGNORE INTO touched_session
 SELECT s.session_row FROM touched_message t
-JOIN usage_rows u ON u.message_id = t.message_id
-JOIN source_rows s ON s.id = u.source_id AND s.agent_id = t.agent_id
+CROSS JOIN usage_rows u ON u.message_id = t.message_id
+CROSS JOIN source_rows s ON s.id = u.source_id AND s.agent_id = t.agent_id
 WHERE s.session_row IS NOT NULL"""
 
 
@@ -61,8 +61,11 @@ def _output(record: UsageRecord) -> int:
 
 
 def choose_calls(connection: sqlite3.Connection) -> None:
-    """Settle the messages noted in ``touched_message`` and note the sessions they bear on."""
-    connection.executemany(_STORE, list(_changes(connection.execute(_GROUPS))))
+    """Settle the messages noted in ``touched_message`` and note the sessions they bear on.
+
+    Cost: one message's records in memory at a time; rows change behind the place that is being read, never before it.
+    """
+    connection.executemany(_STORE, _changes(connection.execute(_GROUPS)))
     connection.execute(_TOUCH_SESSIONS)
 
 

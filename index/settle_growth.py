@@ -25,7 +25,8 @@ class Growing(NamedTuple):
 _GROUPS: Final = """SELECT t.source_id, t.message_id, e.id, e.type_code, e.tool_call_id,
   coalesce(p.text, e.arguments_head, ''), coalesce(e.arguments_len, e.text_len), (e.hidden & 2) > 0
 FROM touched_growth t
-JOIN event_rows e ON e.source_id = t.source_id AND e.message_id = t.message_id AND e.may_grow = 1
+CROSS JOIN event_rows e INDEXED BY event_rows_growing
+  ON e.source_id = t.source_id AND e.message_id = t.message_id AND e.may_grow = 1
 LEFT JOIN prose p ON p.id = e.id
 ORDER BY t.source_id, t.message_id, e.line_number, e.event_index"""
 _MARK: Final = "UPDATE event_rows SET hidden = (hidden & ~2) | ? WHERE id = ?"
@@ -54,8 +55,7 @@ def outgrown(records: Sequence[Growing]) -> set[int]:
 
 def mark_outgrown(connection: sqlite3.Connection) -> None:
     """Settle the groups noted in ``touched_growth``. Cost: one group of one message in memory at a time."""
-    changes = list(_changes(connection.execute(_GROUPS)))
-    connection.executemany(_MARK, changes)
+    connection.executemany(_MARK, _changes(connection.execute(_GROUPS)))
 
 
 def _changes(rows: Iterable[tuple[int, str, int, int, str | None, str, int, int]]) -> Iterator[tuple[int, int]]:

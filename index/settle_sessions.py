@@ -1,7 +1,7 @@
 """Sessions: one row for each (agent, id), told by all its sources together.
 
-The rule is pure (``tell``); ``settle_sessions`` reads what the sources of the touched sessions say and stores what it
-makes of it. Sources are read in the order of (first time, path).
+The rule is pure (``session_values``); ``settle_sessions`` reads what the sources of the touched sessions say and
+stores what it makes of it. Sources are read in the order of (first time, path).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-SourceTuple: TypeAlias = tuple[int, int, str | None, str | None, str, int, str | None]
+_SourceRow: TypeAlias = tuple[int, int, str | None, str | None, str, int, str | None]
 ResolveProject: TypeAlias = Callable[[str, str | None], str]
 """From a recorded working directory and root to the project (``persist.projects``)."""
 
@@ -55,7 +55,7 @@ class SessionValues(NamedTuple):
     events: int
 
 
-def tell(sources: Sequence[ToldSource], resolve_project: ResolveProject) -> SessionValues:
+def session_values(sources: Sequence[ToldSource], resolve_project: ResolveProject) -> SessionValues:
     """Compute a session's values from its sources, in their order; at least one.
 
     The first folder recorded is where the session belongs; branch, model and mode are the last ones. A title given
@@ -100,11 +100,11 @@ _SOURCES: Final = """SELECT t.id, s.id, s.head_time, s.latest_ts, s.file_time, s
   FROM event_rows e INDEXED BY event_rows_prompts JOIN prose p ON p.id = e.id
   WHERE e.source_id = s.id AND e.is_prompt = 1 AND trim(p.text, char(9, 10, 13, 32)) <> ''
   ORDER BY e.line_number, e.event_index LIMIT 1)
-FROM touched_session t JOIN source_rows s ON s.session_row = t.id
+FROM touched_session t CROSS JOIN source_rows s ON s.session_row = t.id
 ORDER BY t.id, s.head_time IS NULL, s.head_time, s.path"""
 _FACTS: Final = """SELECT s.id, f.name, f.value, f.rank, CASE WHEN f.target_record_id IS NULL THEN 1 ELSE EXISTS (
   SELECT 1 FROM event_rows e WHERE e.source_id = s.id AND e.record_id = f.target_record_id) END
-FROM touched_session t JOIN source_rows s ON s.session_row = t.id JOIN fact_rows f ON f.source_id = s.id
+FROM touched_session t CROSS JOIN source_rows s ON s.session_row = t.id CROSS JOIN fact_rows f ON f.source_id = s.id
 WHERE t.id BETWEEN ? AND ?
 ORDER BY s.id, f.line_number, f.id"""
 _TURNS: Final = """UPDATE session_rows SET turns = counted.turns FROM (
@@ -112,8 +112,8 @@ _TURNS: Final = """UPDATE session_rows SET turns = counted.turns FROM (
     SELECT session_row, CASE WHEN by_number THEN max(told) ELSE 1 END AS turns FROM (
       SELECT s.session_row, e.identity, e.record_id IS NULL AS by_number, count(*) AS told
       FROM touched_session t
-      JOIN source_rows s ON s.session_row = t.id
-      JOIN event_rows e INDEXED BY event_rows_prompts ON e.source_id = s.id AND e.is_prompt = 1
+      CROSS JOIN source_rows s ON s.session_row = t.id
+      CROSS JOIN event_rows e INDEXED BY event_rows_prompts ON e.source_id = s.id AND e.is_prompt = 1
       GROUP BY s.session_row, e.identity, e.source_id
     ) GROUP BY session_row, identity
   ) g ON g.session_row = t.id GROUP BY t.id
@@ -137,16 +137,16 @@ AND NOT EXISTS (SELECT 1 FROM source_rows s WHERE s.session_row = session_rows.i
 _TOUCH_IMPORTS: Final = """INSERT OR IGNORE INTO touched_session
 SELECT i.id FROM session_rows i WHERE i.imported_from IN (
   SELECT a.name || ':' || n.session_id FROM touched_session t
-  JOIN session_rows n ON n.id = t.id JOIN agents a ON a.id = n.agent_id)"""
+  CROSS JOIN session_rows n ON n.id = t.id CROSS JOIN agents a ON a.id = n.agent_id)"""
 _NOTE_IMPORTED: Final = """INSERT OR IGNORE INTO touched_import
-SELECT t.id FROM touched_session t JOIN session_rows n ON n.id = t.id WHERE n.imported_from IS NOT NULL"""
+SELECT t.id FROM touched_session t CROSS JOIN session_rows n ON n.id = t.id WHERE n.imported_from IS NOT NULL"""
 _FORGET_IMPORTED: Final = "DELETE FROM touched_import"
 _IMPORTED_SOURCES: Final = """SELECT s.id, CASE WHEN EXISTS (
   SELECT 1 FROM agents a JOIN session_rows o ON o.agent_id = a.id
   WHERE a.name = substr(n.imported_from, 1, instr(n.imported_from, ':') - 1)
     AND o.session_id = substr(n.imported_from, instr(n.imported_from, ':') + 1)
     AND EXISTS (SELECT 1 FROM source_rows w WHERE w.session_row = o.id)) THEN 4 ELSE 0 END
-FROM touched_import t JOIN session_rows n ON n.id = t.id JOIN source_rows s ON s.session_row = n.id"""
+FROM touched_import t CROSS JOIN session_rows n ON n.id = t.id CROSS JOIN source_rows s ON s.session_row = n.id"""
 """Also of sessions that were imports before this settling and are none now: the source that said so is gone."""
 _MARK_IMPORTED: Final = """UPDATE event_rows SET hidden = (hidden & ~4) | :flag
 WHERE source_id = :source_id AND (hidden & 4) <> :flag"""
@@ -194,9 +194,9 @@ def touch_moved(connection: sqlite3.Connection, moved: Sequence[tuple[str, str, 
         connection.execute(_FORGET_PROJECT, (cwd, root))
 
 
-def _batches(rows: Iterable[SourceTuple]) -> Iterator[list[SourceTuple]]:
+def _batches(rows: Iterable[_SourceRow]) -> Iterator[list[_SourceRow]]:
     """Cut rows into batches of about ``_BATCH``, no session in two of them."""
-    batch: list[SourceTuple] = []
+    batch: list[_SourceRow] = []
     for row in rows:
         if len(batch) >= _BATCH and row[0] != batch[-1][0]:
             yield batch
@@ -206,7 +206,7 @@ def _batches(rows: Iterable[SourceTuple]) -> Iterator[list[SourceTuple]]:
         yield batch
 
 
-def _settle_batch(connection: sqlite3.Connection, rows: list[SourceTuple], resolve_project: ResolveProject) -> None:
+def _settle_batch(connection: sqlite3.Connection, rows: list[_SourceRow], resolve_project: ResolveProject) -> None:
     facts: dict[int, list[ToldFact]] = defaultdict(list)
     for source_id, name, value, rank, holds in connection.execute(_FACTS, (rows[0][0], rows[-1][0])):
         facts[source_id].append(ToldFact(name, value, rank, bool(holds)))
@@ -214,5 +214,5 @@ def _settle_batch(connection: sqlite3.Connection, rows: list[SourceTuple], resol
     for session, source_id, head_time, latest_ts, file_time, events, prompt in rows:
         told = ToldSource(head_time, latest_ts, file_time, events, facts[source_id], prompt)
         sessions[session].append(told)
-    stored = [(*tell(sources, resolve_project), session) for session, sources in sessions.items()]
+    stored = [(*session_values(sources, resolve_project), session) for session, sources in sessions.items()]
     connection.executemany(_STORE, stored)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from index.errors import IndexBusyError
-from index.opening import SIDE_FILES, Finding, open_writer, read_header, read_only_uri
+from index.opening import SIDE_FILES, Finding, open_writer, read_header, read_only_uri, refuse_others
 from index.sqlite_errors import BUSY_CODES, primary_code
 from persist.files.folders import flush_folder
 
@@ -33,6 +33,7 @@ def put_in_place(new: Path, live: Path, timeout_s: float) -> str | None:
     and ``OSError`` when the disk does not take it; the live index is then the old one, whole. ``new`` may or may not
     remain.
     """
+    refuse_others(live, keeps_aside=True)  # it may have been put there while the new one was built
     finding = read_header(live).finding
     note: str | None = None
     if finding is Finding.OURS:

@@ -7,24 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from index.results import EventRow
 from index.settings import Settings
 from persist.errors import NotFoundError, StoreIOError
 from persist.fingerprint import stat_of
+from persist.ids import MIN_PREFIX_CHARACTERS
 from persist.reading import Numbered, ReadLine, SourceReader
 from persist.regular import open_regular
 from persist.sources import Source
-
-MIN_PREFIX_CHARACTERS: Final = 4
-"""A shorter beginning of a session's id names nothing."""
 
 
 def no_session(text: str, id_: str) -> NotFoundError:
     """Return the error for a text that names no session; ``id_`` is the text without the agent."""
     short = len(id_) < MIN_PREFIX_CHARACTERS
-    hint = "a prefix needs at least 4 characters" if short else "asx sessions list --all shows the ids"
+    hint = (
+        f"a prefix needs at least {MIN_PREFIX_CHARACTERS} characters"
+        if short
+        else "asx sessions list --all shows the ids"
+    )
     return NotFoundError("session", text, hint)
 
 

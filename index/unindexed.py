@@ -1,7 +1,7 @@
 """Lists and shows sessions where there is no index yet, by bounded reads of the transcripts.
 
 Reads at most ``WINDOW_BYTES`` of each file to list it, so turns and events of longer ones are lower bounds. Uses the
-same rules as settling (``index.settle_sessions.tell``), so that an index later says the same.
+same rules as settling (``index.settle_sessions.session_values``), so that an index later says the same.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from index.discovery import look
 from index.project import hash_of, identity_of
 from index.results import EventRow, SessionRow
 from index.settings import Settings
-from index.settle_sessions import ToldFact, ToldSource, tell
-from index.transcripts import MIN_PREFIX_CHARACTERS, no_session, read_events
+from index.settle_sessions import ToldFact, ToldSource, session_values
+from index.transcripts import no_session, read_events
 from persist.errors import AmbiguousError
 from persist.events import Event, Fact
+from persist.ids import MIN_PREFIX_CHARACTERS
 from persist.projects import ProjectResolver
 from persist.reading import SourceReader
 from persist.regular import open_regular
@@ -145,7 +146,7 @@ def _turns(glances: list[_Glance]) -> int:
 
 def _row(glances: list[_Glance], resolver: ProjectResolver) -> SessionRow:
     glances.sort(key=lambda glance: (glance.told.head_time is None, glance.told.head_time or "", glance.source.path))
-    values = tell([glance.told for glance in glances], resolver.project_of)
+    values = session_values([glance.told for glance in glances], resolver.project_of)
     return SessionRow(
         session_id=glances[0].session_id,
         agent=glances[0].source.agent,

@@ -11,7 +11,8 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from contextlib import closing
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,12 +24,14 @@ from index.fields import IN_PROMPT_KEYS
 from index.load import Progress, Silent
 from index.match.key import search_key
 from index.opening import open_reader
-from index.plan import FAILED, HELD, KnownSource, Plan, make_plan
+from index.plan import FAILED, HELD, KnownSource
 from index.rebuild import build
 from index.results import Difference, VerifyReport
-from index.run import read_known
+from index.run import plan_of, read_known
 from index.settings import Settings
 from index.settle import settle_touched
+from index.sqlite_errors import translate_read_errors
+from persist.files.folders import PRIVATE_FILE
 from persist.projects import ProjectResolver
 
 MAX_DIFFERENCES: Final = 100
@@ -38,49 +41,46 @@ def verify(settings: Settings, progress: Progress | None = None) -> VerifyReport
     """Compare the index with a fresh build of the same files and tell where they differ (the first 100).
 
     An index that is merely behind differs: run ``ingest`` first. Needs free space for two copies of the index beside
-    the temporary folder's own. Raises ``NoIndexError`` and the other errors of ``open_reader``. Cost: a rebuild.
+    the temporary folder's own. Raises ``NoIndexError`` and the other errors of ``open_reader``, also for damage met
+    while copying, and those of ``build``. Cost: a rebuild.
     """
-    reader = open_reader(settings.index_path)
     with tempfile.TemporaryDirectory(prefix="aster-index-verify-") as folder:
         copy_path, fresh_path = Path(folder) / "copy.sqlite", Path(folder) / "fresh.sqlite"
-        copy = _private_copy(reader, copy_path)
-        reader.close()
-        try:
-            seen = look(settings)
-            build(settings, fresh_path, seen, progress or Silent())
-            fresh = sqlite3.connect(fresh_path, isolation_level=None)
-            try:
-                differences = list(_behind(settings, seen, copy))
-                checked = fresh.execute("SELECT count(*) FROM source_rows").fetchone()[0]
-                apart = _set_apart(settings, seen, copy, fresh)
-                differences += _first(_compare(copy, fresh))
-            finally:
-                fresh.close()
+        _make_private_copy(settings.index_path, copy_path)
+        seen = look(settings)
+        build(settings, fresh_path, seen, progress or Silent())
+        with closing(_open_scratch(copy_path)) as copy, closing(_open_scratch(fresh_path)) as fresh:
+            differences = list(_behind(settings, seen, copy))
+            checked = fresh.execute("SELECT count(*) FROM source_rows").fetchone()[0]
+            apart = _set_apart(settings, seen, copy, fresh)
+            differences += islice(_compare(copy, fresh), MAX_DIFFERENCES)
             fulltext = _fulltext_problem(copy)
-        finally:
-            copy.close()
     if fulltext is not None:
         differences.append(Difference("", "fulltext", fulltext))
     return VerifyReport(not differences, checked, tuple(apart), tuple(differences), fulltext is None)
 
 
-def _private_copy(reader: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    copy = sqlite3.connect(path, isolation_level=None)
-    copy.execute("PRAGMA journal_mode = off")
-    reader.backup(copy)
-    copy.execute("PRAGMA journal_mode = memory")
-    return copy
+def _make_private_copy(index_path: Path, path: Path) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
+    with (
+        translate_read_errors(index_path),
+        closing(open_reader(index_path)) as reader,
+        closing(sqlite3.connect(path, isolation_level=None)) as copy,
+    ):
+        copy.execute("PRAGMA journal_mode = off")
+        reader.backup(copy)
 
 
-def _plan(settings: Settings, seen: Look, connection: sqlite3.Connection) -> Plan:
-    agents = frozenset(agent.name for agent in settings.agents)
-    return make_plan(seen.found, read_known(connection), visited_agents=agents, excluded=seen.excluded)
+def _open_scratch(path: Path) -> sqlite3.Connection:
+    """Open a database of the temporary folder, which may be changed; its journal needs no file."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = memory")
+    return connection
 
 
 def _behind(settings: Settings, seen: Look, copy: sqlite3.Connection) -> Iterator[Difference]:
     """Say first that the files have changed since, where they have: then differences are no fault of the index."""
-    plan = _plan(settings, seen, copy)
+    plan = plan_of(settings, seen, read_known(copy))
     changed = [step for step in plan.steps if step.known is None or step.known.status not in (HELD, FAILED)]
     count = len(changed) + len(plan.gone) + len(plan.excluded)
     if count:
@@ -91,7 +91,7 @@ def _set_apart(
     settings: Settings, seen: Look, copy: sqlite3.Connection, fresh: sqlite3.Connection
 ) -> list[tuple[str, str]]:
     """Remove from both sides, as an ingest would, what a rebuild of today's files cannot have."""
-    plan = _plan(settings, seen, copy)
+    plan = plan_of(settings, seen, read_known(copy))
     apart = [(row, "gone") for row in plan.withheld]
     apart += [(row, "its root is not visited") for row in plan.unvisited]
     apart += plan.unreachable
@@ -116,13 +116,6 @@ def _remove(connection: sqlite3.Connection, rows: Sequence[KnownSource]) -> None
         applier.remove_source(row.id)
     settle_touched(connection, ProjectResolver().project_of)
     connection.execute("COMMIT")
-
-
-def _first(differences: Iterator[Difference]) -> Iterator[Difference]:
-    for number, difference in enumerate(differences):
-        if number == MAX_DIFFERENCES:
-            return
-        yield difference
 
 
 def _compare(index: sqlite3.Connection, fresh: sqlite3.Connection) -> Iterator[Difference]:

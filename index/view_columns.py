@@ -16,7 +16,7 @@ _INTEGER: Final = "INTEGER"
 _REAL: Final = "REAL"
 
 _COMMON: Final[Mapping[str, tuple[str, str]]] = {
-    "agent": (_TEXT, "the program that wrote it: aster, aether, claude-code, codex …"),
+    "agent": (_TEXT, "the program that wrote it: aster, aether or claude-code"),
     "agent_id": (_TEXT, "session_usage of Aether: the id of the agent that made the call"),
     "agent_name": (_TEXT, "session_usage of Aether: the name of the agent that made the call"),
     "block_id": (_INTEGER, "the row of prose_keys that holds this block's search key"),

@@ -193,9 +193,6 @@ class Parsed(NamedTuple):
     bad_times: int = 0
 
 
-NOTHING: Final = Parsed()
-
-
 class Note(NamedTuple):
     """A memory block read from one markdown file (an agent's note, or a block of the store).
 

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from persist.errors import StoreIOError
 from persist.files import LOCK_NAME, append_lines, locked, write_atomic
-from persist.lines import decode_line, iter_lines
+from persist.lines import decode_line, encode, iter_lines
 from persist.regular import open_regular
 from persist.sources import Line, Record
 
@@ -26,7 +26,8 @@ KEPT: Final = 100
 """Entries in the file, as in Aether."""
 KEPT_DAMAGED: Final = 100
 """Unreadable lines in the file: the newest stay, so that a file that is damaged again and again stays small."""
-_KEYS: Final = ("sessionId", "cwd", "sessionCreatedAt", "prompt")
+KEYS: Final = ("sessionId", "cwd", "sessionCreatedAt", "prompt")
+"""The keys of an entry, in the order in which they are written; all are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,9 @@ class PromptEntry:
 
     def line(self) -> bytes:
         """Return the entry as a line of the file, without newline; lone surrogates become U+FFFD."""
-        values = dict(zip(_KEYS, (self.session_id, self.cwd, self.session_created_at, self.prompt), strict=True))
+        values = dict(zip(KEYS, (self.session_id, self.cwd, self.session_created_at, self.prompt), strict=True))
         text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+        return encode(text)
 
 
 class DamagedEntry(NamedTuple):
@@ -157,9 +158,9 @@ def _entries(records: Sequence[Record]) -> tuple[list[PromptEntry], str | None]:
     entries = []
     damage = None
     for record in records:
-        values = [record.get(key) for key in _KEYS] if isinstance(record, dict) else []
+        values = [record.get(key) for key in KEYS] if isinstance(record, dict) else []
         texts = [value for value in values if isinstance(value, str)]
-        if len(texts) == len(_KEYS):
+        if len(texts) == len(KEYS):
             entries.append(PromptEntry(*texts))
         else:
             damage = "the line is no prompt history entry"

@@ -19,6 +19,8 @@ MAX_SESSION_ID_BYTES: Final = 200
 """Room is left below the 255 bytes of a file name for the suffix and for temporary names."""
 MAX_FOLDER_BYTES: Final = 255
 DEFAULT_PROJECT: Final = "default"
+MIN_PREFIX_CHARACTERS: Final = 4
+"""A shorter beginning of an id names nothing (DESIGN 12)."""
 
 _NOT_KEPT = re.compile(r"[^a-z0-9]+")
 _UPPER_TO_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}

@@ -1,7 +1,7 @@
 """Physical lines of a file, and the JSON values they hold: nothing good is lost to something bad.
 
 Split on LF only, decode line by line, keep byte offsets (``spec/aster.md`` 8: one bad byte must not hide what
-follows). Standard library and orjson only; knows no agent and no index.
+follows). Imports the standard library, orjson and a type of ``persist.sources``; knows no agent and no index.
 
 orjson is the fast way (it reads integers beyond 64 bits as floats); what it refuses although a value can be read
 (lone surrogates, NaN, numbers beyond a float, a BOM, raw control characters, glued records, zero bytes) goes the slow
@@ -51,6 +51,11 @@ class Decoded(NamedTuple):
 
     records: list[Record]
     damage: str | None
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the line is one whole JSON object: only such a last line is used before its LF is there."""
+        return self.damage is None and len(self.records) == 1 and isinstance(self.records[0], dict)
 
 
 def iter_lines(
@@ -135,6 +140,14 @@ def decode_line(data: bytes) -> Decoded:
     text = text.removeprefix("\ufeff")
     records, lost = _values(text)
     return Decoded(records, lost or damage)
+
+
+def encode(text: str) -> bytes:
+    """Return text as UTF-8; lone surrogates, which cannot be written, become U+FFFD."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def excerpt(data: bytes, limit_characters: int = 240) -> str:

@@ -1,7 +1,7 @@
 """Where everything lies, computed from what a program sees of the machine (DESIGN 5).
 
 ``places_of`` is pure and touches no disk, so that ``asx paths`` and every test compute the same; only
-``current_environment`` and ``current_places`` look at this process. Must never import platformdirs: its rules for
+what is called ``current`` looks at this process. Must never import platformdirs: its rules for
 the two folders needed here are two lines, and reading commands start with this module.
 """
 
@@ -50,11 +50,15 @@ def current_environment() -> Environment:
 def current_places(index: str | None = None) -> Places:
     """Return the places for this process; ``index`` is what ``--index`` was given."""
     environment = current_environment()
+    return places_of(environment, current_folder(environment), index)
+
+
+def current_folder(environment: Environment) -> Path:
+    """Return the current folder; the home where it was deleted under us, so that absolute settings still work."""
     try:
-        cwd = Path.cwd()
-    except OSError:  # the folder was deleted under us; absolute settings still work
-        cwd = environment.home
-    return places_of(environment, cwd, index)
+        return Path.cwd()
+    except OSError:
+        return environment.home
 
 
 def places_of(environment: Environment, cwd: Path, index: str | None = None) -> Places:

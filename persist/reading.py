@@ -154,7 +154,8 @@ class SourceReader:
 
     ``checkpoint`` is where to go on next time; ``final`` also counts an unfinished last line that was
     used; ``bytes_pending`` are those after the last line used; ``bytes_read`` those read from the file.
-    Iterate once. Raises ``OSError`` from the file; never for content.
+    Iterate once. Raises ``OSError`` from the file, never for content; when made from a checkpoint that another
+    version of the parser saved, ``KeyError``, ``TypeError`` or ``ValueError``.
     """
 
     def __init__(
@@ -195,7 +196,7 @@ class SourceReader:
         if unfinished is None:
             return
         decoded = _decoded(unfinished)
-        if decoded.damage is None and len(decoded.records) == 1 and isinstance(decoded.records[0], dict):
+        if decoded.is_object:
             read = self._read(unfinished, decoded)
             if read is not None:
                 yield read

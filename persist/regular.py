@@ -19,14 +19,14 @@ def open_regular(path: Path | str, buffering: int = -1) -> BinaryIO:
     Never waits. Raises ``OSError``, ``IsADirectoryError`` for a folder, and says of a pipe, socket or device that it
     is not a file.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        mode = os.fstat(handle).st_mode
+        mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
         if not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, "it is not a file", os.fspath(path))
-        return open(handle, "rb", buffering=buffering)  # noqa: PTH123 - a descriptor, not a path
+        return open(descriptor, "rb", buffering=buffering)  # noqa: PTH123 - a descriptor, not a path
     except BaseException:
-        os.close(handle)
+        os.close(descriptor)
         raise

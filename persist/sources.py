@@ -39,8 +39,8 @@ class Stat(NamedTuple):
 class Source(NamedTuple):
     """One file that an agent writes, as found by ``discover``.
 
-    ``path`` is absolute and unresolved below its root; ``kind`` is one of this module's constants. ``hint``
-    carries what the place tells and the content may not (a sub-agent's parent id, an archived block).
+    ``path`` is absolute and unresolved below its root; ``kind`` is one of this module's constants.
+    ``path_tells`` is what the path tells and the content may not (a sub-agent's parent id, an archived block).
     """
 
     agent: str
@@ -48,10 +48,10 @@ class Source(NamedTuple):
     path: str
     root: str
     stat: Stat
-    hint: str = ""
+    path_tells: str = ""
 
 
-class Troubles(NamedTuple):
+class Trouble(NamedTuple):
     """A place that could not be looked into, or a file that is not a transcript."""
 
     path: str
@@ -73,7 +73,7 @@ class Found:
 
     root: Root
     sources: tuple[Source, ...]
-    troubles: tuple[Troubles, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
     exists: bool = True
 
 

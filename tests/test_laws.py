@@ -100,8 +100,9 @@ class Watched:
 
 
 def fill(home: HomeBuilder) -> None:
-    home.aster(SESSION, make.aster_header(SESSION, 0), make.aster_prompt("water the roses", 1), b'{"' + PRIVATE_WORDS.encode(),
-               make.aster_answer("done", 2, (5, 3)))  # fmt: skip
+    torn = b'{"' + PRIVATE_WORDS.encode()
+    prompt, answer = make.aster_prompt("water the roses", 1), make.aster_answer("done", 2, (5, 3))
+    home.aster(SESSION, make.aster_header(SESSION, 0), prompt, torn, answer)
     home.block("note", "roses need water")
     home.facts("roses are red")
     home.journal(make.journal_entry("remember", "note", 1), PRIVATE_WORDS.encode())

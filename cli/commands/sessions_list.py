@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from cli import choices, exits, options, output, shapes
 from cli.moments import count
 from cli.session_text import print_sessions
-from cli.settings import current_folder, open_settings
+from cli.settings import current_folder, folder_at, open_settings
 
 EXAMPLES: Final = (
     "asx sessions list",
@@ -40,7 +39,7 @@ def command(
 
     if all_ and project is not None:
         raise typer.BadParameter("is one project, --all is every project; give one of them", param_hint="--project")
-    folder = current_folder() if project is None else Path(project).expanduser().absolute()
+    folder = current_folder() if project is None else folder_at(project)
     wanted = None if all_ else project_of(str(folder))
     settings = open_settings(index)
     if agent is not None:

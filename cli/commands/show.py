@@ -8,15 +8,16 @@ import typer
 
 from cli import choices, options, output, shapes
 from cli.memory_store import get_block
-from cli.session_text import print_event, print_head
+from cli.session_text import MAX_SHOWN_CHARACTERS, print_event, print_head
 from cli.settings import open_places, open_settings
 
 if TYPE_CHECKING:
-    from index.results import SessionRow
+    from index.results import EventRow, SessionRow
     from index.settings import Settings
 
 EXAMPLES: Final = (
     "asx show 01k5p3:17",
+    "asx show 01k5p3:17 --around 3",
     "asx show claude-code:3f6d2c1e",
     "asx show --block deploy-window",
 )
@@ -30,13 +31,16 @@ def command(
     file: Annotated[
         str | None, typer.Option("--file", metavar="PATH", help="The file to count in, where several tell the session.")
     ] = None,
+    around: Annotated[
+        int, typer.Option("--around", metavar="N", min=0, help="N events before and after it as well, their texts cut.")
+    ] = 0,
     json: options.Json = False,
     index: options.Index = None,
 ) -> int:
     """Print one event whole, or a session's head.
 
     The text is read from the agent's file at this moment, tool results too. AGENT:ID tells apart two
-    agents that share an id.
+    agents that share an id. asx sessions show prints the whole session.
     """
     if (id_ is None) == (block is None):
         raise typer.BadParameter("give a session's id, or --block and a name", param_hint="ID[:EVENT]")
@@ -45,6 +49,8 @@ def command(
     settings = open_settings(index)
     session_id, event_index = choices.event_id(id_ or "", (agent.name for agent in settings.agents))
     if event_index is None:
+        if around:
+            raise typer.BadParameter("give an event, ID:EVENT", param_hint="--around")
         from index.sessions import show_session
 
         row, _events = show_session(settings, session_id)
@@ -56,11 +62,36 @@ def command(
     from index.show import show_event
 
     event = show_event(settings, session_id, event_index, file)
+    before, after = _neighbours(settings, session_id, event, around) if around else ([], [])
     if json:
-        output.emit_json(shapes.shown(event=shapes.event(event)))
-    else:
-        print_event(event)
+        told = shapes.shown(event=shapes.event(event))
+        if around:
+            told |= {"before": [shapes.event(one) for one in before], "after": [shapes.event(one) for one in after]}
+        output.emit_json(told)
+        return 0
+    for one in before:
+        print_event(one, at_most=MAX_SHOWN_CHARACTERS)
+        output.line()
+    print_event(event, marked=bool(around))
+    for one in after:
+        output.line()
+        print_event(one, at_most=MAX_SHOWN_CHARACTERS)
     return 0
+
+
+def _neighbours(
+    settings: Settings, session_id: str, event: EventRow, around: int
+) -> tuple[list[EventRow], list[EventRow]]:
+    """Return up to ``around`` events before and after ``event`` in its file. Cost: the session is read whole."""
+    from index.sessions import show_session
+
+    _row, events = show_session(settings, session_id)
+    first, last = event.event_index - around, event.event_index + around
+    near = [one for one in events if one.source_path == event.source_path and first <= one.event_index <= last]
+    return (
+        [one for one in near if one.event_index < event.event_index],
+        [one for one in near if one.event_index > event.event_index],
+    )
 
 
 def _show_block(name: str, *, json: bool, index: str | None) -> int:

@@ -20,7 +20,7 @@ from persist.errors import NotFoundError, ShapeError, StoreError, StoreIOError
 from persist.events import Event
 from persist.lines import decode_line
 from persist.regular import open_regular
-from persist.sources import TRANSCRIPT, Line, Root, Source, Troubles
+from persist.sources import TRANSCRIPT, Line, Root, Source, Trouble
 from persist.times import from_any
 
 LIST_LINES: Final = 64
@@ -59,7 +59,7 @@ class Listing:
     """The sessions of one home, newest first (creation time, then id, descending), and what is missing and why."""
 
     sessions: tuple[Listed, ...]
-    troubles: tuple[Troubles, ...]
+    troubles: tuple[Trouble, ...]
 
 
 class Turn(NamedTuple):
@@ -96,9 +96,9 @@ def list_sessions(home: Path) -> Listing:
         try:
             listed.append(_list_one(source))
         except MetadataError as error:
-            troubles.append(Troubles(source.path, "metadata", str(error)))
+            troubles.append(Trouble(source.path, "metadata", str(error)))
         except StoreError as error:
-            troubles.append(Troubles(source.path, "unreadable", str(error)))
+            troubles.append(Trouble(source.path, "unreadable", str(error)))
     listed.sort(key=lambda one: (one[0], one[1], one[2].session_id), reverse=True)
     return Listing(tuple(session for _, _, session in listed), tuple(troubles))
 

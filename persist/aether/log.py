@@ -194,8 +194,7 @@ def _entries(file: IO[bytes]) -> Iterator[Entry]:
 
 def _line_entries(parser: AetherParser, line: Line, raw: RawLine) -> Iterator[Entry]:
     decoded = decode_line(trimmed(raw.data))
-    whole = decoded.damage is None and len(decoded.records) == 1 and isinstance(decoded.records[0], dict)
-    if not raw.terminated and not whole:
+    if not raw.terminated and not decoded.is_object:
         if trimmed(raw.data):
             yield Entry(line, PENDING, reason="the last line is not finished")
         return

@@ -14,11 +14,11 @@ from persist.agents.aether_events import TRANSIENT
 from persist.agents.aether_records import AetherParser
 from persist.agents.prompt_history_records import PromptHistoryParser
 from persist.fingerprint import stat_of
-from persist.sources import HISTORY, TRANSCRIPT, Agent, Environment, Found, Parser, Root, Source, State, Troubles
+from persist.history import HISTORY_NAME
+from persist.sources import HISTORY, TRANSCRIPT, Agent, Environment, Found, Parser, Root, Source, State, Trouble
 
 NAME: Final = "aether"
 SESSIONS: Final = "sessions"
-PROMPT_HISTORY: Final = "prompt-history.jsonl"
 _EXTENSION: Final = ".jsonl"
 _COMPRESSED: Final = (".jsonl.zst", ".jsonl.gz")
 
@@ -43,7 +43,7 @@ def discover(root: Root) -> Found:
     """
     folder = root.path / SESSIONS
     sources: list[Source] = []
-    troubles: list[Troubles] = []
+    troubles: list[Trouble] = []
     try:
         with os.scandir(folder) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
@@ -56,25 +56,25 @@ def discover(root: Root) -> Found:
         return Found(root, (), exists=False)
     except OSError as error:
         message = f"the folder cannot be read: {error.strerror}"
-        return Found(root, (), (Troubles(str(folder), "unreadable", message),))
+        return Found(root, (), (Trouble(str(folder), "unreadable", message),))
     return Found(root, tuple(sources), tuple(troubles))
 
 
-def _look(root: Root, entry: os.DirEntry[str]) -> Source | Troubles | None:
+def _look(root: Root, entry: os.DirEntry[str]) -> Source | Trouble | None:
     """Judge one directory entry; ``None`` is for what Aether does not regard as a log either."""
     if entry.name.endswith(_COMPRESSED):
-        return Troubles(_shown(entry.path), "compressed", "a compressed log is not read; unpack it beside itself")
+        return Trouble(_shown(entry.path), "compressed", "a compressed log is not read; unpack it beside itself")
     if not entry.name.endswith(_EXTENSION) or entry.name == _EXTENSION:
         return None
     if _shown(entry.path) != entry.path:
-        return Troubles(_shown(entry.path), "unreadable", "the file's name is not UTF-8; rename it")
+        return Trouble(_shown(entry.path), "unreadable", "the file's name is not UTF-8; rename it")
     try:
         result = entry.stat()
     except OSError as error:
-        return Troubles(entry.path, "unreadable", f"the file cannot be looked at: {error.strerror}")
+        return Trouble(entry.path, "unreadable", f"the file cannot be looked at: {error.strerror}")
     if not stat.S_ISREG(result.st_mode):
-        return Troubles(entry.path, "not_a_file", "named like a log, but not a regular file")
-    kind = HISTORY if entry.name == PROMPT_HISTORY else TRANSCRIPT
+        return Trouble(entry.path, "not_a_file", "named like a log, but not a regular file")
+    kind = HISTORY if entry.name == HISTORY_NAME else TRANSCRIPT
     return Source(NAME, kind, entry.path, str(root.path), stat_of(result))
 
 

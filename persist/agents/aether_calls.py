@@ -1,8 +1,8 @@
 """Tool calls whose arguments arrive in pieces (eras A to D of ``spec/aether.md`` 1.6), in bounded memory.
 
-Pure; standard library and ``persist.lines`` only. Old logs write a call before its arguments are known, then one line
-per piece, then a result that usually repeats them whole. The parser keeps what is open at a line border in
-its state; readers of a whole log use :func:`best_arguments` without a bound.
+Pure; imports the standard library, ``persist.lines`` and a type of ``persist.sources`` only. Old logs write a call
+before its arguments are known, then one line per piece, then a result that usually repeats them whole. The parser keeps
+what is open at a line border in its state; readers of a whole log use :func:`best_arguments` without a bound.
 """
 
 from __future__ import annotations

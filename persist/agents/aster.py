@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from persist.agents import aster_records
@@ -22,6 +21,7 @@ from persist.history import HISTORY_NAME
 from persist.memory.blocks import parse_note
 from persist.memory.journal import open_journal
 from persist.memory.project import parse_facts
+from persist.places import current_folder, places_of
 from persist.sources import (
     BLOCK,
     HISTORY,
@@ -45,36 +45,19 @@ MIGRATED_STAMP: Final = ".legacy-migrated"
 _OLDER_VERSION = re.compile(r"@[0-9A-Za-z]{26}\.md\Z")
 
 
-def data_home(env: Environment) -> Path:
-    """Return the data home: ``$ASTER_HOME``, else ``$XDG_DATA_HOME/aster``, else ``~/.local/share/aster``."""
-    own = env.variables.get("ASTER_HOME")
-    if own:
-        return absolute(own)
-    data = env.variables.get("XDG_DATA_HOME")
-    return absolute(data) / "aster" if data else env.home / ".local" / "share" / "aster"
-
-
-def old_homes(env: Environment) -> list[Path]:
-    """Return where Aster kept its data before, the younger place first; whether they exist is not asked."""
-    if env.platform == "darwin":
-        config = env.home / "Library" / "Application Support"
-    else:
-        config = absolute(env.variables.get("XDG_CONFIG_HOME") or env.home / ".config")
-    return [env.home / ".aster", config / "aster"]
-
-
 def locate(env: Environment) -> list[Root]:
     """Return the data home at rank 0, and the old homes that exist and were not migrated at 1 and 2.
 
     ``$ASTER_HOME`` names one place and no other is read. A home with Aster's stamp holds all that the old
     ones had, and what was deleted since must not come back from them.
     """
-    home = data_home(env)
+    places = places_of(env, current_folder(env))
+    home = absolute(places.data)
     roots = [Root(NAME, home)]
     if env.variables.get("ASTER_HOME") or (home / MIGRATED_STAMP).exists():
         return roots
     seen = {os.path.realpath(home)}
-    for rank, old in enumerate(old_homes(env), start=1):
+    for rank, old in enumerate(places.old_homes, start=1):
         real = os.path.realpath(old)
         if real not in seen and old.is_dir():
             seen.add(real)
@@ -149,7 +132,7 @@ def open_parser(source: Source, state: State | None) -> Parser:
 
 def read_note(source: Source, data: bytes) -> Note:
     """Return the block that a markdown file holds."""
-    return parse_note(source.path, data, archived=source.hint == ARCHIVED)
+    return parse_note(source.path, data, archived=source.path_tells == ARCHIVED)
 
 
 def read_note_facts(source: Source, data: bytes) -> list[NoteFact]:

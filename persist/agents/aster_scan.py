@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from persist.fingerprint import stat_of
-from persist.sources import Found, Root, Source, Troubles
+from persist.sources import Found, Root, Source, Trouble
 
 _COMPRESSED: Final = (".zst", ".gz", ".xz", ".bz2", ".zip")
 _TRANSCRIPTS: Final = (".jsonl", *(f".jsonl{suffix}" for suffix in _COMPRESSED))
@@ -31,7 +31,7 @@ class Scan:
         self._path = absolute(root.path)
         self._real = os.path.realpath(root.path)
         self.sources: list[Source] = []
-        self.troubles: list[Troubles] = []
+        self.troubles: list[Trouble] = []
 
     def has_root(self) -> bool:
         """Whether the home is a folder; something else in its place is a trouble."""
@@ -71,7 +71,7 @@ class Scan:
             return False
         return entry.is_dir()
 
-    def file(self, entry: os.DirEntry[str], kind: str, hint: str = "") -> None:
+    def file(self, entry: os.DirEntry[str], kind: str, path_tells: str = "") -> None:
         """Add an entry as a source if it is a plain file (or a link to one elsewhere), else as a trouble."""
         if entry.name.startswith("."):
             return
@@ -89,11 +89,11 @@ class Scan:
         if not plain:
             self.trouble(entry.path, "not_a_file", "something that is not a file has a source's name")
             return
-        self.sources.append(Source(self._agent, kind, entry.path, str(self._path), stat_of(result), hint))
+        self.sources.append(Source(self._agent, kind, entry.path, str(self._path), stat_of(result), path_tells))
 
     def trouble(self, path: str, kind: str, message: str) -> None:
         """Note something in the way."""
-        self.troubles.append(Troubles(path, kind, message))
+        self.troubles.append(Trouble(path, kind, message))
 
     def found(self) -> Found:
         """Return all that was collected, sorted by path."""

@@ -1,8 +1,9 @@
 """Claude Code as an agent: its places, its parsers, and what is left out of the index on purpose.
 
-The parts: ``claude_code_places`` (folders), ``claude_code_records`` (transcripts), ``claude_code_history``
-(prompt history), ``claude_code_notes`` (memory notes), ``claude_code_skips`` (what is left out). Its files are
-only ever read. Never imports SQL or a terminal.
+The parts: ``claude_code_places`` (folders), ``claude_code_records`` (a transcript's parser and its state), under it
+``claude_code_readers`` (one record), ``claude_code_blocks`` (its content) and ``claude_code_text`` (who said a text),
+``claude_code_history`` (prompt history), ``claude_code_notes`` (memory notes), ``claude_code_skips`` (what is left
+out). Its files are only ever read. Never imports SQL or a terminal.
 """
 
 from __future__ import annotations

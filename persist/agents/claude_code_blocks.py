@@ -1,6 +1,6 @@
 """Content blocks of Claude Code's messages: their texts, and what they become as events.
 
-Pure; imports only ``persist`` values. Content may be a string, one block, a list of blocks and strings, or
+Pure; imports only ``persist`` values and orjson. Content may be a string, one block, a list of blocks and strings, or
 anything else (``spec/agents.md`` 2, ``spec/fault-checks.md`` B17): what has no words gives no text, and no
 exception but :class:`ShapeError`.
 """

@@ -41,7 +41,7 @@ class HistoryParser:
         """Whether any entry so far had a shown text."""
         return self._recognised
 
-    def feed(self, record: Record, line: Line) -> Parsed:  # noqa: ARG002
+    def feed(self, record: Record, line: Line) -> Parsed:  # noqa: ARG002 - the protocol's signature
         """Read one entry. Raises ``ShapeError`` for one that is no object or has no shown text."""
         if not isinstance(record, dict):
             raise ShapeError(f"a history entry must be an object, not {type(record).__name__}")

@@ -19,7 +19,7 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from persist.sources import BLOCK, HISTORY, TRANSCRIPT, Environment, Found, Root, Source, Stat, Troubles
+from persist.sources import BLOCK, HISTORY, TRANSCRIPT, Environment, Found, Root, Source, Stat, Trouble
 
 NAME: Final = "claude-code"
 _COMPRESSED: Final = (".zst", ".gz")
@@ -66,7 +66,7 @@ def locate(env: Environment) -> list[Root]:
     if not folders:
         folders = [env.home / ".claude"]
         second = env.home / ".config" / "claude"
-        if os.path.isdir(second):  # noqa: PTH112  # unlike Path.is_dir it is false where it may not look
+        if os.path.isdir(second):  # noqa: PTH112 - false where it may not look, where Path.is_dir raises
             folders.append(second)
     roots: dict[str, Root] = {}
     for folder in folders:
@@ -77,16 +77,16 @@ def locate(env: Environment) -> list[Root]:
 def discover(root: Root) -> Found:
     """Return the sources below ``root.path`` in path order, with one ``stat`` per file.
 
-    ``root.path`` is a configuration folder, or its ``projects`` folder alone. Troubles are in path order. Never
+    ``root.path`` is a configuration folder, or its ``projects`` folder alone. Trouble are in path order. Never
     raises ``OSError``. Cost: one ``scandir`` per folder of a project, a session and its sub-agents.
     """
     try:
-        is_folder = stat.S_ISDIR(os.stat(root.path).st_mode)  # noqa: PTH116
+        is_folder = stat.S_ISDIR(os.stat(root.path).st_mode)  # noqa: PTH116 - os: entries are many
     except (FileNotFoundError, NotADirectoryError):
         is_folder = False
     except OSError as error:
         reason = f"cannot be looked at: {os.strerror(error.errno or 0)}"
-        return Found(root, (), (Troubles(str(root.path), "unreadable", reason),))
+        return Found(root, (), (Trouble(str(root.path), "unreadable", reason),))
     if not is_folder:
         return Found(root, (), exists=False)
     walk = _Walk(str(root.path))
@@ -107,7 +107,7 @@ class _Walk:
 
     def __init__(self, root: str) -> None:
         self.sources: list[Source] = []
-        self.troubles: list[Troubles] = []
+        self.troubles: list[Trouble] = []
         self._root = root
         self._real_paths: dict[str, str] = {}
         self._links: list[_Link] = []
@@ -116,7 +116,7 @@ class _Walk:
         """Look at everything that is no link first, so that a link never takes the place of what it leads to."""
         self._history(f"{self._root}/history.jsonl")
         projects = f"{self._root}/projects"
-        if os.path.basename(self._root) == "projects" and not os.path.lexists(projects):  # noqa: PTH119
+        if os.path.basename(self._root) == "projects" and not os.path.lexists(projects):  # noqa: PTH119 - os: entries are many
             projects = self._root
         real = os.path.realpath(projects)
         if os.path.lexists(projects):
@@ -127,9 +127,9 @@ class _Walk:
 
     def _history(self, path: str) -> None:
         try:
-            status = os.stat(path)  # noqa: PTH116
+            status = os.stat(path)  # noqa: PTH116 - os: entries are many
         except FileNotFoundError:
-            if os.path.islink(path):  # noqa: PTH114
+            if os.path.islink(path):  # noqa: PTH114 - os: entries are many
                 self._link_trouble(path, errno.ENOENT)
         except OSError as error:
             self._link_trouble(path, error.errno)
@@ -146,7 +146,7 @@ class _Walk:
             name = entry.name
             try:
                 if entry.is_symlink():
-                    self._links.append(_Link(entry.path, name, os.stat(entry.path), folder))  # noqa: PTH116
+                    self._links.append(_Link(entry.path, name, os.stat(entry.path), folder))  # noqa: PTH116 - os: entries are many
                 elif entry.is_dir(follow_symlinks=False):
                     self._descend(name, entry.path, f"{folder.real}/{name}", folder)
                 elif (kind := self._kind(name, entry.path, folder)) is not None:
@@ -228,14 +228,14 @@ class _Walk:
             return _Folder(path, real, _Level.SUBAGENTS, session_id, depth + 1)
         return None
 
-    def _file(self, path: str, status: os.stat_result, kind: str, hint: str) -> None:
+    def _file(self, path: str, status: os.stat_result, kind: str, path_tells: str) -> None:
         if not stat.S_ISREG(status.st_mode):
             self._trouble(path, "not_a_file", "neither a file nor a folder; it was not read")
         elif not path.isascii() and not _is_utf8(path):
             self._trouble(path, "bad_name", "the name is not UTF-8; rename it to have it read")
         else:
             known = Stat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-            self.sources.append(Source(NAME, kind, path, self._root, known, hint))
+            self.sources.append(Source(NAME, kind, path, self._root, known, path_tells))
 
     def _follow_all(self, links: list[_Link]) -> None:
         """Follow the links that lead to what has not been looked at, in path order."""
@@ -266,7 +266,7 @@ class _Walk:
             self._trouble(path, "unreadable", f"cannot be looked at: {os.strerror(number or 0)}")
 
     def _trouble(self, path: str, kind: str, message: str) -> None:
-        self.troubles.append(Troubles(path, kind, message))
+        self.troubles.append(Trouble(path, kind, message))
 
 
 def _is_utf8(path: str) -> bool:

@@ -52,7 +52,7 @@ class TranscriptParser:
     def __init__(self, source: Source, state: State | None = None) -> None:
         stem = PurePath(source.path).name.removesuffix(".jsonl")
         self._file_agent_id = stem.removeprefix("agent-") if stem.startswith("agent-") else None
-        self._hint = source.hint
+        self._path_tells = source.path_tells
         self._memory = _Memory() if state is None else _load(state)
 
     @property
@@ -70,7 +70,7 @@ class TranscriptParser:
         """Whether any record so far had the keys that only Claude Code's have together."""
         return self._memory.recognised
 
-    def feed(self, record: Record, line: Line) -> Parsed:  # noqa: ARG002
+    def feed(self, record: Record, line: Line) -> Parsed:  # noqa: ARG002 - the protocol's signature
         """Read one record. Raises ``ShapeError`` for a value that is no object; the state then stays."""
         if not isinstance(record, dict):
             raise ShapeError(f"a transcript record must be an object, not {type(record).__name__}")
@@ -127,7 +127,7 @@ class TranscriptParser:
                 return memory.session_id, None
             agent_id = read_id(record.get("agentId"))
             is_settled = own is not None or agent_id is not None or kind in ("user", "assistant")
-            parent = own or self._hint
+            parent = own or self._path_tells
             if not is_settled or not parent:
                 return None, None
             return f"{parent}/{agent_id or self._file_agent_id}", parent

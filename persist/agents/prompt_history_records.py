@@ -1,7 +1,7 @@
 """``prompt-history.jsonl`` as Aether writes it and Aster took it over (``spec/aether.md`` 3).
 
-Pure; imports only the persist contracts. One entry per line, all four keys required, further keys passed over;
-no time per prompt.
+Pure; imports only the persist contracts, and the keys from ``persist.history``, which writes the file. One entry per
+line, all four keys required, further keys passed over; no time per prompt.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Final
 
 from persist.errors import ShapeError
 from persist.events import HistoryPrompt, Parsed
+from persist.history import KEYS
 from persist.sources import Line, Record, State
 
 STATE_VERSION: Final = 1
-KEYS: Final = ("sessionId", "cwd", "sessionCreatedAt", "prompt")
 
 
 class PromptHistoryParser:

@@ -18,12 +18,10 @@ from persist import times
 from persist.aster.places import SESSIONS, choose, is_transcript, transcripts_in
 from persist.aster.transcript import Header, Message, Title, event_of
 from persist.errors import AmbiguousError, NotFoundError, ShapeError, StoreError, StoreIOError
-from persist.ids import checked_session_id, slug
+from persist.ids import MIN_PREFIX_CHARACTERS, checked_session_id, slug
 from persist.lines import RawLine, decode_line, iter_lines
 from persist.regular import open_regular
-from persist.sources import Line, Record, Troubles
-
-MIN_PREFIX_CHARACTERS: Final = 4
+from persist.sources import Line, Record, Trouble
 
 _MAY_MATTER: Final = (b'"user"', b'"title"', b'"session"')
 """Inside a JSON string the closing quote is escaped, so quoted tool output does not look like these."""
@@ -55,7 +53,7 @@ class Listing(NamedTuple):
     """Sessions, newest ``created_at`` first, then id descending, those without last; and what was in the way."""
 
     sessions: tuple[SessionEntry, ...]
-    troubles: tuple[Troubles, ...]
+    troubles: tuple[Trouble, ...]
 
 
 def list_sessions(homes: Sequence[Path], project_folder: str | None = None) -> Listing:
@@ -65,12 +63,12 @@ def list_sessions(homes: Sequence[Path], project_folder: str | None = None) -> L
     transcript is read once, few of its lines are decoded. Never raises for a file or folder.
     """
     entries: list[SessionEntry] = []
-    troubles: list[Troubles] = []
+    troubles: list[Trouble] = []
     for home, path in _transcripts(homes, project_folder, troubles):
         try:
             entries.append(describe(path, home))
         except StoreError as error:
-            troubles.append(Troubles(str(path), "unreadable", str(error)))
+            troubles.append(Trouble(str(path), "unreadable", str(error)))
     entries.sort(key=_order, reverse=True)
     return Listing(tuple(entries), tuple(troubles))
 
@@ -93,7 +91,7 @@ def find_session(homes: Sequence[Path], session_id: str) -> Path:
     for what cannot be an id. Opens files only when no file's name fits whole.
     """
     checked = checked_session_id(session_id)
-    troubles: list[Troubles] = []
+    troubles: list[Trouble] = []
     paths = [path for _home, path in _transcripts(homes, None, troubles)]
     named = choose(paths, session_id, checked)
     if named is not None:
@@ -161,7 +159,7 @@ class _Seen:
     def read(self, raw: RawLine) -> None:
         self.last_number = raw.number
         decoded = decode_line(raw.data)
-        if not raw.terminated and (decoded.damage is not None or len(decoded.records) != 1):
+        if not raw.terminated and not decoded.is_object:
             return
         for record in decoded.records:
             self._take(record, Line(raw.number, raw.offset_bytes))
@@ -186,7 +184,7 @@ class _Seen:
 
 
 def _transcripts(
-    homes: Sequence[Path], project_folder: str | None, troubles: list[Troubles]
+    homes: Sequence[Path], project_folder: str | None, troubles: list[Trouble]
 ) -> Iterator[tuple[Path, Path]]:
     seen: set[Path] = set()
     for home in homes:
@@ -195,7 +193,7 @@ def _transcripts(
             try:
                 paths = transcripts_in(folder)
             except StoreIOError as error:
-                troubles.append(Troubles(str(folder), "unreadable", str(error)))
+                troubles.append(Trouble(str(folder), "unreadable", str(error)))
                 continue
             for path in paths:
                 below = path.relative_to(home)
@@ -204,7 +202,7 @@ def _transcripts(
                     yield home, path
 
 
-def _folders(sessions: Path, project_folder: str | None, troubles: list[Troubles]) -> list[Path]:
+def _folders(sessions: Path, project_folder: str | None, troubles: list[Trouble]) -> list[Path]:
     if project_folder is not None:
         return [sessions / slug(project_folder)]
     try:
@@ -212,7 +210,7 @@ def _folders(sessions: Path, project_folder: str | None, troubles: list[Troubles
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        troubles.append(Troubles(str(sessions), "unreadable", f"the folder cannot be read: {error.strerror}"))
+        troubles.append(Trouble(str(sessions), "unreadable", f"the folder cannot be read: {error.strerror}"))
         return []
     return [sessions, *inside]
 

@@ -51,7 +51,8 @@ def find_in_folder(folder: Path, session_id: str) -> Path | None:
 
     First the name exactly as typed, so that an old upper-case file is never hidden by a younger lower-case
     one; then the slugged name, as Aster since 0.6; then any name with that slug. Raises ``AmbiguousError``
-    when the last step finds several, ``RefusedError`` for an id that names no file.
+    when the last step finds several, ``RefusedError`` for an id that names no file, ``StoreIOError`` where the
+    folder cannot be read.
     """
     checked = checked_session_id(session_id)
     return choose(transcripts_in(folder), session_id, checked)

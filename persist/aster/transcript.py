@@ -154,7 +154,7 @@ class Transcript:
         for raw, decoded in _decoded_lines(path):
             line = Line(raw.number, raw.offset_bytes)
             reason = decoded.damage
-            if not raw.terminated and not _is_whole(decoded):
+            if not raw.terminated and not decoded.is_object:
                 pending_bytes = raw.length_bytes
                 continue
             for record in decoded.records:
@@ -254,10 +254,6 @@ def _decoded_lines(path: Path) -> Iterator[tuple[RawLine, Decoded]]:
         raise NotFoundError("transcript", str(path)) from None
     except OSError as error:
         raise StoreIOError(path, "read", error.strerror or str(error)) from error
-
-
-def _is_whole(decoded: Decoded) -> bool:
-    return decoded.damage is None and len(decoded.records) == 1 and isinstance(decoded.records[0], dict)
 
 
 def _header(record: dict[str, Record], line: Line) -> Header:

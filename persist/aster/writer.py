@@ -18,16 +18,14 @@ from typing import Final
 
 from persist import history
 from persist.agents.aster_shapes import SUPPORTED_VERSION, Call
-from persist.aster.chat import folded_before, keeps_last
+from persist.aster.chat import KEPT_BY_ASTER, folded_before, keeps_last
 from persist.aster.places import SESSIONS, find_in_folder, new_session_path
 from persist.aster.transcript import Citation, Header, Reasoning, TokenCounts, Transcript, read_header
 from persist.errors import RefusedError, StoreError
 from persist.files import LOCK_NAME, append_lines, locked, make_private_folder
 from persist.ids import checked_session_id, new_session_id
-from persist.lines import MAX_LINE_BYTES
+from persist.lines import MAX_LINE_BYTES, encode
 from persist.sources import Record
-
-KEPT_BY_DEFAULT: Final = 6
 
 
 class SessionWriter:
@@ -67,7 +65,7 @@ class SessionWriter:
         """Begin a session: a new file that holds its header. The id is a new ULID where left out.
 
         ``imported_from`` (``agent:id``) is a key of ours, behind Aster's. Raises ``RefusedError`` when the
-        id exists in the project, in any case, or cannot name a file; ``StoreIOError``.
+        id exists in the project, in any case, or cannot name a file; ``BusyError``, ``StoreIOError``.
         """
         path = new_session_path(home, repo_root, session_id or new_session_id())
         record = {
@@ -114,7 +112,8 @@ class SessionWriter:
         """Open the project's session that an id names, whatever its case, or begin it.
 
         Of two programs that begin it at once, one creates and both write to the same file. Raises
-        ``RefusedError`` when the file of that id belongs to another project whose path has the same slug.
+        ``RefusedError`` when the file of that id belongs to another project whose path has the same slug,
+        ``AmbiguousError`` when several files fit, and what :meth:`create` and :meth:`open` raise.
         """
         folder = new_session_path(home, repo_root, session_id).parent
         found = find_in_folder(folder, session_id)
@@ -189,7 +188,7 @@ class SessionWriter:
         content: str,
         *,
         keeps_from_line: int | None = None,
-        keep_last: int = KEPT_BY_DEFAULT,
+        keep_last: int = KEPT_BY_ASTER,
         ts: str | None = None,
     ) -> None:
         """Append a summary of everything before ``keeps_from_line`` (a physical line of the file).
@@ -288,10 +287,7 @@ def now_text() -> str:
 def wire_line(record: dict[str, Record]) -> bytes:
     """Return a record as one line of a transcript, without newline. Raises ``RefusedError`` over 64 MB."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    try:
-        data = text.encode()
-    except UnicodeEncodeError:
-        data = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+    data = encode(text)
     if len(data) > MAX_LINE_BYTES:
         raise RefusedError(f"an event of {len(data)} bytes is over the limit of {MAX_LINE_BYTES}", "record it in parts")
     return data

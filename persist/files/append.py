@@ -45,13 +45,13 @@ def append_lines(
     elif not path.parent.is_dir():
         raise _missing(path)
     with nullcontext() if already_locked else locked(path.with_name(LOCK_NAME), timeout_s):
-        handle = _open(path, existing)
+        descriptor = _open(path, existing)
         try:
-            _write(handle, ready, durable)
+            _write(descriptor, ready, durable)
         except OSError as error:
             raise StoreIOError(path, "append to", error.strerror or str(error)) from error
         finally:
-            os.close(handle)
+            os.close(descriptor)
     return len(ready)
 
 
@@ -81,27 +81,27 @@ def _open(path: Path, existing: Existing) -> int:
         raise StoreIOError(path, "append to", error.strerror or str(error)) from error
 
 
-def _is_torn(handle: int) -> bool:
+def _is_torn(descriptor: int) -> bool:
     """Whether the file ends inside a line, and not because another program is just writing it.
 
     Aster writes a long line in two pieces, the newline last (``spec/aster.md`` 2.8). A newline put between
     them costs a blank line, which readers skip, so a short wait is enough.
     """
     for wait_s in (*_TORN_WAITS_S, None):
-        size_bytes = os.fstat(handle).st_size
-        if size_bytes == 0 or os.pread(handle, 1, size_bytes - 1) == b"\n":
+        size_bytes = os.fstat(descriptor).st_size
+        if size_bytes == 0 or os.pread(descriptor, 1, size_bytes - 1) == b"\n":
             return False
         if wait_s is not None:
             time.sleep(wait_s)
     return True
 
 
-def _write(handle: int, lines: list[bytes], durable: bool) -> None:
-    torn = _is_torn(handle)
+def _write(descriptor: int, lines: list[bytes], durable: bool) -> None:
+    torn = _is_torn(descriptor)
     for line in lines:
         rest = memoryview(b"\n" + line if torn else line)
         torn = False
         while rest:
-            rest = rest[os.write(handle, rest) :]
+            rest = rest[os.write(descriptor, rest) :]
     if durable and lines:
-        os.fsync(handle)
+        os.fsync(descriptor)

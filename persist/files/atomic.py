@@ -38,12 +38,12 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 
 def _write_new(path: Path, data: bytes, durable: bool) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
     try:
         rest = memoryview(data)
         while rest:
-            rest = rest[os.write(handle, rest) :]
+            rest = rest[os.write(descriptor, rest) :]
         if durable:
-            os.fsync(handle)
+            os.fsync(descriptor)
     finally:
-        os.close(handle)
+        os.close(descriptor)

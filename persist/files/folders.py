@@ -5,6 +5,7 @@ Standard library only. Folders that exist already keep their mode: they belong t
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Final
@@ -35,9 +36,12 @@ def make_private_folder(path: Path) -> None:
 
 
 def flush_folder(path: Path) -> None:
-    """Make the names in a folder durable. Raises ``OSError``; a file system without it is left alone."""
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Make the names in a folder durable, where the file system can. Raises ``OSError``."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(handle)
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
-        os.close(handle)
+        os.close(descriptor)

@@ -41,7 +41,8 @@ class Block:
 
     ``problem`` is one sentence when the file could not be read as a note is read (its text, as far as there
     is any, is in the note). ``touched_ns`` is ``updated_at``, else ``created_at``, in nanoseconds since 1970 as
-    Aster writes them, 0 when neither can be read: finer than the note's own milliseconds.
+    Aster writes them, 0 when neither can be read: finer than the note's own milliseconds. ``unread`` is the reason
+    when nothing of the file could be read; the note then knows its name alone.
     """
 
     note: Note
@@ -49,6 +50,7 @@ class Block:
     size_bytes: int
     problem: str | None = None
     touched_ns: int = 0
+    unread: str | None = None
 
 
 def parse_note(path: str, data: bytes, archived: bool = False) -> Note:
@@ -65,11 +67,12 @@ def read_block(path: Path, archived: bool = False) -> Block:
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            return _unread(path, archived, 0, "is not a file")
+            return _unread(path, archived, "is not a file", "it is not a file")
         with open_regular(path) as file:
             data = file.read(MAX_BLOCK_BYTES + 1)
     except OSError as error:
-        return _unread(path, archived, 0, f"cannot be read: {error.strerror or error}")
+        reason = error.strerror or str(error)
+        return _unread(path, archived, f"cannot be read: {reason}", reason)
     problem = None
     if len(data) > MAX_BLOCK_BYTES:
         data = data[:MAX_BLOCK_BYTES]
@@ -185,8 +188,8 @@ def _parse(path: str, data: bytes, archived: bool) -> tuple[Note, dict[str, Valu
     return note, values, problem
 
 
-def _unread(path: Path, archived: bool, size_bytes: int, problem: str) -> Block:
-    return Block(Note(_stem(str(path)), "", archived=archived), path, size_bytes, problem)
+def _unread(path: Path, archived: bool, problem: str, reason: str) -> Block:
+    return Block(Note(_stem(str(path)), "", archived=archived), path, 0, problem, unread=reason)
 
 
 def _stem(path: str) -> str:

@@ -127,6 +127,7 @@ ID: Final = "01M0CDSRD0M5N6FKF181V7JAJ0"
 ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["ingest"], 0, {**INGEST, "skipped_types": dict}),
     (["rebuild"], 0, INGEST),
+    (["verify"], 0, VERIFY),
     (["search", "the"], 0, SEARCH),
     (["search", "--in", "all", "deploy"], 0, SEARCH),
     (["search", "no text has these words"], 1, SEARCH),
@@ -148,7 +149,6 @@ ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["show", ID], 0, {"schema_version": int, "event": type(None), "block": type(None), "session": SESSION}),
     (["show", "--block", "deploy-window"], 0, {"schema_version": int, "event": OrNull(EVENT), "block": SHOWN_BLOCK,
                                                "session": OrNull(SESSION)}),
-    (["verify"], 0, VERIFY),
     (["status"], 0, STATUS),
     (["paths"], 0, PATHS),
 ]  # fmt: skip
@@ -159,7 +159,7 @@ FAILURES: Final[list[tuple[list[str], int, str]]] = [
     (["sessions", "show", "nobody"], 1, "not_found"),
     (["report", "nothing"], 1, "not_found"),
     (["search", "--limit", "none", "x"], 2, "usage"),
-    (["sessions", "show", "01M0"], 0, ""),
+    (["sessions", "show", "01M0"], 2, "ambiguous"),
     (["query", "SELEC"], 2, "usage"),
     (["show", "same"], 2, "ambiguous"),
     (["query", "DELETE FROM prose"], 7, "refused"),
@@ -237,8 +237,15 @@ def test_a_failure_has_its_kind_and_exit_code(words: list[str], code: int, kind:
         assert told.json()["error"]["kind"] == kind
 
 
+def test_verify_of_an_index_that_is_behind_has_its_shape(at_home: Run) -> None:
+    assert at_home("recall", "deploy-window").code == 0  # notes a line that no ingest has read
+    told = at_home("verify", "--json")
+    assert (told.code, told.json()["ok"], bool(told.json()["differences"])) == (4, False, True)
+    assert fits(told.json(), VERIFY) == []
+
+
 def test_every_command_is_held_to_the_contract() -> None:
-    commands = {(name,) for name in COMMANDS if name not in GROUP_COMMANDS}
+    commands: set[tuple[str, ...]] = {(name,) for name in COMMANDS if name not in GROUP_COMMANDS}
     commands |= {(group, name) for group, names in GROUP_COMMANDS.items() for name in names}
     covered = {tuple(words[:length]) for words, *_ in ANSWERS for length in (1, 2)}
     assert commands <= covered

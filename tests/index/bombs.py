@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Final
 
 from index.errors import AsterIndexError
 from index.query import run_query
+from tests.peak import peak_bytes
 
 _COUNTING: Final = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
 _LONG: Final = (
@@ -66,9 +66,8 @@ def main(index: Path, name: str, timeout_s: float) -> None:
     began = time.monotonic()
 
     def tell(how: str) -> None:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        unit = 1024 * 1024 if sys.platform == "darwin" else 1024
-        print(json.dumps({"how": how, "took_s": time.monotonic() - began, "peak_mb": peak // unit}), flush=True)
+        peak_mb = peak_bytes() // 1024**2
+        print(json.dumps({"how": how, "took_s": time.monotonic() - began, "peak_mb": peak_mb}), flush=True)
 
     def end() -> None:
         tell("ended by the watchdog")

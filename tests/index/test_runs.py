@@ -21,7 +21,7 @@ from index import ingest as ingesting
 from index import opening, swap
 from index.errors import IndexBusyError, IndexUnusableError, NoIndexError
 from index.ingest import ingest
-from index.lock import index_lock
+from index.lock import index_lock, new_path
 from index.opening import open_reader
 from index.rebuild import rebuild
 from index.results import IngestReport
@@ -384,10 +384,27 @@ def test_another_programs_database_is_never_written(
     places.index_path.parent.mkdir()
     with closing(sqlite3.connect(places.index_path)) as connection:
         connection.executescript(f"PRAGMA application_id = {application_id}; CREATE TABLE theirs (x)")
-    before = places.index_path.read_bytes()
+    beside = places.index_path.with_name("index.sqlite.new-draft")
+    beside.write_bytes(b"a file of that program")
+    before = snapshot(places.index_path.parent)
     with pytest.raises(IndexUnusableError, match="another program's database; give another --index"):
         act(places)
-    assert places.index_path.read_bytes() == before
+    assert snapshot(places.index_path.parent) == before
+
+
+@pytest.mark.parametrize("act", [ingest, rebuild], ids=["ingest", "rebuild"])
+def test_only_leftovers_of_our_own_making_are_removed(act: Run, home: HomeBuilder, places: Settings) -> None:
+    fill(home, 1)
+    ingest(places)
+    ours = [new_path(places.index_path), new_path(places.index_path).with_name("index.sqlite.new-7-1f-journal")]
+    theirs = [
+        places.index_path.with_name(name) for name in ("index.sqlite.new-draft", "index.sqlite.new-7", "x.new-7-1")
+    ]
+    for path in (*ours, *theirs):
+        path.write_bytes(b"left over")
+    act(places)
+    assert [path.exists() for path in ours] == [False, False]
+    assert [path.read_bytes() for path in theirs] == [b"left over"] * 3
 
 
 @pytest.mark.parametrize("damage", ["half", "page 2", "middle pages", "no bytes", "a wal of rubbish"])

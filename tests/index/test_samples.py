@@ -141,11 +141,25 @@ def test_real_prompts_are_counted_by_hand(real: Settings) -> None:
             assert turns[session] == REAL_PROMPTS[Path(path).stem]
 
 
+def test_real_messages_on_several_lines_are_no_copies(real: Settings, shared: Path) -> None:
+    """DESIGN 6: different blocks of one message stand on lines of their own, and every event is canonical."""
+    lines: dict[tuple[Path, str], int] = defaultdict(int)
+    for path, records in claude_files(shared):
+        for record in records:
+            if record["type"] == "assistant":
+                lines[path, record["message"]["id"]] += 1
+    assert sum(count > 1 for count in lines.values()) == 153
+    assert rows(real, "SELECT count(*) FROM events WHERE NOT canonical") == [(0,)]
+
+
 def test_real_tokens_equal_a_sum_over_the_raw_records(real: Settings, shared: Path) -> None:
+    """In total over unique (message id, request id), and per session by where the first record of the call lies."""
     keys = ("output_tokens", "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     best: dict[tuple[str, str | None], tuple[int, ...]] = {}
-    tellers: dict[tuple[str, str | None], set[str]] = defaultdict(set)
-    for _, records in claude_files(shared):
+    first: dict[tuple[str, str | None], tuple[bool, str, str, str]] = {}
+    for path, records in claude_files(shared):
+        began = next((record["timestamp"] for record in records if "timestamp" in record), "")
+        is_fork = any("forkedFrom" in record for record in records[:1])
         for record in records:
             usage = record["message"].get("usage") if record["type"] == "assistant" else None
             if usage is None or record["message"]["model"] == "<synthetic>":
@@ -153,21 +167,18 @@ def test_real_tokens_equal_a_sum_over_the_raw_records(real: Settings, shared: Pa
             call = (record["message"]["id"], record.get("requestId"))
             counts = tuple(usage.get(key, 0) for key in keys)
             best[call] = max(best.get(call, counts), counts)
-            tellers[call].add(record["sessionId"])
-    found = rows(
-        real,
-        """SELECT message_id, request_id, output_tokens, input_tokens, cache_read_tokens, cache_write_tokens, session_id
-        FROM llm_calls WHERE agent = 'claude-code'""",
-    )
-    assert {row[:2]: row[2:6] for row in found} == best
-    assert len(found) == len(best)
-    sums: dict[str, int] = defaultdict(int)
-    for message_id, request_id, output, *_, session in found:
-        assert session in tellers[message_id, request_id]
-        sums[session] += output
-    per_session = "SELECT session_id, sum(output_tokens) FROM llm_calls WHERE agent = 'claude-code' GROUP BY 1"
-    assert dict(rows(real, per_session)) == sums
-    total = (
-        "SELECT sum(output_tokens), sum(input_tokens), sum(cache_read_tokens), sum(cache_write_tokens) FROM llm_calls"
-    )
-    assert rows(real, f"{total} WHERE agent = 'claude-code'") == [tuple(map(sum, zip(*best.values(), strict=True)))]
+            told = (is_fork, began, record["sessionId"], str(path))
+            first[call] = min(first.get(call, told), told)
+    per_session: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+    for call, (_, _, session, _) in first.items():
+        per_session[session].append(best[call])
+    sums = "sum(output_tokens), sum(input_tokens), sum(cache_read_tokens), sum(cache_write_tokens)"
+    found = rows(real, f"SELECT session_id, {sums} FROM llm_calls WHERE agent = 'claude-code' GROUP BY 1")
+    assert {session: tuple(counts) for session, *counts in found} == {
+        session: tuple(map(sum, zip(*counts, strict=True))) for session, counts in per_session.items()
+    }
+    (total,) = rows(real, f"SELECT count(*), {sums} FROM llm_calls WHERE agent = 'claude-code'")
+    assert total == (len(best), *map(sum, zip(*best.values(), strict=True)))
+    each = "SELECT message_id, request_id, output_tokens, input_tokens, cache_read_tokens, cache_write_tokens"
+    stored = rows(real, f"{each} FROM llm_calls WHERE agent = 'claude-code'")
+    assert {row[:2]: row[2:] for row in stored} == best

@@ -14,11 +14,14 @@ import pytest
 from index.freshness import freshness_of
 from index.ingest import ingest
 from index.notices import deletion_notice
+from index.rebuild import rebuild
 from index.results import Status
 from index.settings import Settings
 from index.status import status
+from index.verify import verify
 from tests import builders as make
 from tests.builders import HomeBuilder
+from tests.index.conftest import rows
 
 pytestmark = pytest.mark.usefixtures("quick_schema")
 
@@ -87,6 +90,29 @@ def test_an_agent_that_deletes_is_named_until_its_files_are_kept(home: HomeBuild
     assert (status(kept).notes, status(kept).agents["claude-code"].kept) == ((), True)
 
 
+def notices(notes: list[str]) -> list[str]:
+    return [note.partition("; ")[2].partition(":")[0] for note in notes if "deletes its transcripts" in note]
+
+
+def test_the_first_ingest_and_each_removal_tell_the_age_of_the_oldest_transcript_there_is(home: HomeBuilder) -> None:
+    """Not of the oldest that is new, nor of a note or a history that the agent does not delete."""
+    ages = {"a": 25.5, "b": 12.5, "c": 3.5}
+    paths = {name: home.claude(name, make.claude_prompt(name, name, f"u{name}", 1)) for name in ages}
+    paths["history"] = home.claude_history(make.claude_history_entry("p", None, 1))
+    for name, path in paths.items():
+        os.utime(path, (time.time() - 86_400 * ages.get(name, 99),) * 2)
+    settings = home.settings()
+    assert notices(ingest(settings).notes) == ["the oldest here is 25 days old"]
+    assert notices(ingest(settings).notes) == []
+    paths["a"].unlink()
+    home.claude("d", make.claude_prompt("d", "d", "ud", 1))
+    assert notices(ingest(settings).notes) == ["the oldest here is 12 days old"]
+    paths["b"].unlink()
+    assert notices(ingest(settings).notes) == ["the oldest here is 3 days old"]
+    assert notices(rebuild(settings).notes) == ["the oldest here is 3 days old"]
+    assert notices(list(status(settings).notes)) == ["the oldest here is 3 days old"]
+
+
 @pytest.mark.parametrize(("age_days", "told"), [(None, "days: copy"), (0, "is 0 days old"), (-3, "is 0 days old")])
 def test_the_notice_tells_no_age_below_zero(age_days: int | None, told: str) -> None:
     oldest = None if age_days is None else time.time_ns() - age_days * 86_400_000_000_000
@@ -128,6 +154,21 @@ def test_what_is_excluded_since_makes_it_stale(home: HomeBuilder) -> None:
     assert freshness_of(excluding).stale
     ingest(excluding)
     assert not freshness_of(excluding).stale
+
+
+def test_what_is_excluded_leaves_at_once_however_much_it_is(home: HomeBuilder) -> None:
+    """DESIGN 8: excluded is not gone, so no half of an agent's sources is held back."""
+    for name in ("a", "b", "c"):
+        home.aster(name, make.aster_header(name, 0), make.aster_prompt(f"hello {name}", 1))
+    settings = ingested(home)
+    excludes = (str(home.aster_home / "sessions" / "alpha" / "a.jsonl"), str(home.aster_home / "**" / "b.jsonl"))
+    excluding = replace(settings, configuration=replace(settings.configuration, excludes=excludes))
+    report = ingest(excluding)
+    assert (report.agents["aster"].sources.removed, report.agents["aster"].sources.held) == (2, 0)
+    assert [text for (text,) in rows(settings, "SELECT text FROM prompts")] == ["hello c"]
+    assert verify(excluding).ok
+    ingest(settings)
+    assert len(rows(settings, "SELECT text FROM prompts")) == 3
 
 
 def test_the_age_is_that_of_the_last_look(home: HomeBuilder) -> None:

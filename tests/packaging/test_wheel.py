@@ -92,7 +92,7 @@ def test_the_metadata_names_the_licence_the_version_and_both_programs(wheel: Pat
     assert f"Version: {version}\n" in told["METADATA"]
     assert "License-Expression: MIT\n" in told["METADATA"]
     assert "Requires-Python: >=3.11\n" in told["METADATA"]
-    assert all(f"{program} = cli.app:main\n" in told["entry_points.txt"] for program in PROGRAMS)
+    assert all(f"{program} = cli.__main__:run\n" in told["entry_points.txt"] for program in PROGRAMS)
     assert "MIT License" in told["LICENSE"]
 
 

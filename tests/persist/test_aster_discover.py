@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from persist.agents import aster
+from persist.places import places_of
 from persist.sources import BLOCK, HISTORY, JOURNAL, PROJECT_MEMORY, TRANSCRIPT, Environment, Found, Root
 
 DATA = Path(__file__).parents[1] / "data"
@@ -29,11 +30,20 @@ def names(found: Found) -> list[str]:
 
 class TestLocate:
     def test_the_order_of_places(self, tmp_path: Path) -> None:
-        assert aster.data_home(environment(tmp_path)) == tmp_path / ".local/share/aster"
-        assert aster.data_home(environment(tmp_path, XDG_DATA_HOME="/x")) == Path("/x/aster")
-        assert aster.data_home(environment(tmp_path, XDG_DATA_HOME="")) == tmp_path / ".local/share/aster"
-        assert aster.data_home(environment(tmp_path, XDG_DATA_HOME="/x", ASTER_HOME="/y/../z/")) == Path("/z")
-        assert aster.data_home(environment(tmp_path, "darwin")) == tmp_path / ".local/share/aster"
+        def data_home(platform: str = "linux", **variables: str) -> Path:
+            return aster.locate(environment(tmp_path, platform, **variables))[0].path
+
+        assert data_home() == tmp_path / ".local/share/aster"
+        assert data_home(XDG_DATA_HOME="/x") == Path("/x/aster")
+        assert data_home(XDG_DATA_HOME="") == tmp_path / ".local/share/aster"
+        assert data_home(XDG_DATA_HOME="relative") == tmp_path / ".local/share/aster"
+        assert data_home(XDG_DATA_HOME="/x", ASTER_HOME="/y/../z/") == Path("/z")
+        assert data_home("darwin") == tmp_path / ".local/share/aster"
+
+    def test_what_is_read_is_what_the_places_say(self, tmp_path: Path) -> None:
+        for value in ("~/own", "/own", "own"):
+            seen = environment(tmp_path, ASTER_HOME=value)
+            assert aster.locate(seen)[0].path == places_of(seen, Path.cwd()).data
 
     def test_old_homes_that_exist_rank_lower(self, tmp_path: Path) -> None:
         assert aster.locate(environment(tmp_path)) == [Root("aster", tmp_path / ".local/share/aster")]
@@ -68,7 +78,7 @@ class TestDiscover:
         assert kinds["memory/ASTER.md"] == PROJECT_MEMORY
         assert kinds["memory/journal.jsonl"] == JOURNAL
         assert sum(kind == BLOCK for kind in kinds.values()) == 7
-        hints = {source.hint for source in found.sources if source.path.endswith("old-deploy-host.md")}
+        hints = {source.path_tells for source in found.sources if source.path.endswith("old-deploy-host.md")}
         assert hints == {"archived"}
         assert names(found) == sorted(names(found))
         assert found.troubles == ()

@@ -25,7 +25,7 @@ def look(root: Path) -> Found:
 
 
 def sources(found: Found) -> list[tuple[str, str, str]]:
-    return [(s.kind, os.path.relpath(s.path, found.root.path), s.hint) for s in found.sources]
+    return [(s.kind, os.path.relpath(s.path, found.root.path), s.path_tells) for s in found.sources]
 
 
 def troubles(found: Found) -> list[tuple[str, str]]:
