@@ -65,7 +65,7 @@ class Bench:
     def process_s(self, *command: str) -> float:
         """Run a whole process that must end well (a search that finds nothing is other work); return its wall time."""
         started = time.perf_counter()
-        done = subprocess.run(command, env=self._variables, cwd=self.folder, stdout=subprocess.PIPE, check=False)
+        done = subprocess.run(command, env=self._variables, cwd=self.folder, capture_output=True, check=False)
         spent_s = time.perf_counter() - started
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(command)} ended with {done.returncode}")

@@ -164,6 +164,7 @@ class Applier:
             "session_row": state.session_row,
             "names_parent": final.names_parent,
             "head_time": final.head_time(),
+            "earliest_ts": final.earliest_ts,
             "latest_ts": final.latest_ts,
             "events": final.event_index,
             "lines_seen": counts.seen,

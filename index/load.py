@@ -145,7 +145,9 @@ class Loader:
         except Exception as error:  # noqa: BLE001 - one source's fault must not hide the others (DESIGN law 5)
             self.flush()
             self._applier.remove_rows(source_id, 0)
-            self._fail(source_id, source, BROKEN, f"its parser failed ({type(error).__name__})")
+            # What the machine lacks for a moment passes, and the next ingest tries again; a parser's fault stays.
+            status = FAILED if isinstance(error, OSError | MemoryError) else BROKEN
+            self._fail(source_id, source, status, f"its parser failed ({type(error).__name__})")
             self.problem("failed", source.path, f"its parser failed ({type(error).__name__})")
             return
         self._count(step, start, status)

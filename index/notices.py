@@ -13,7 +13,6 @@ _DAY_NS: Final = 86_400_000_000_000
 
 def deletion_notice(title: str, after_days: int, oldest_mtime_ns: int | None) -> str:
     """Return the one line about an agent that deletes its own transcripts (DESIGN 8)."""
-    age = ""
-    if oldest_mtime_ns is not None:
-        age = f"; the oldest here is {max(0, (time.time_ns() - oldest_mtime_ns) // _DAY_NS)} days old"
+    days = 0 if oldest_mtime_ns is None else (time.time_ns() - oldest_mtime_ns) // _DAY_NS
+    age = f"; the oldest here is {days} day{'s' * (days != 1)} old" if days > 0 else ""
     return f"{title} deletes its transcripts after about {after_days} days{age}: copy what you want to keep"

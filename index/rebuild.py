@@ -148,12 +148,12 @@ def _loss(settings: Settings, seen: Look, prune: bool) -> list[str]:
     names = [f"{row.path} ({row.agent})" for row in missing]
     if not names:
         return []
-    shown = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
-    return [f"{len(names)} sources that were held or not visited were dropped: {shown}"]
+    many = f"{len(names)} sources that were held or not visited were dropped, the first: "
+    return [(many if len(names) > 1 else "a source that was held or not visited was dropped: ") + names[0]]
 
 
 def _note_deletions(settings: Settings, report: IngestReport, seen: Look) -> None:
     for agent in settings.agents:
         oldest = seen.oldest_transcript_ns(agent.name)
-        if oldest is not None and agent.deletes_after_days is not None and not settings.configuration.keep:
+        if oldest is not None and agent.deletes_after_days is not None:
             report.notes.append(deletion_notice(agent.title, agent.deletes_after_days, oldest))

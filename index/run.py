@@ -70,7 +70,7 @@ def begin_report(settings: Settings, seen: Look) -> IngestReport:
     """Return a report that names the roots and what lies in the way."""
     report = IngestReport(settings.index_path)
     for agent in settings.agents:
-        report.agents[agent.name] = AgentReport(kept=settings.configuration.keep)
+        report.agents[agent.name] = AgentReport()
     for found in seen.found:
         mine = report.agents[found.root.agent]
         (mine.roots if found.exists else mine.missing_roots).append(str(found.root.path))

@@ -73,7 +73,7 @@ _sources = _table(
     *_needed(INTEGER, "offset_bytes", "bytes_pending", default="0"),
     *_maybe(INTEGER, "session_row"),
     *_needed(INTEGER, "names_parent", default="0"),
-    *_maybe(TEXT, "head_time", "latest_ts"),
+    *_maybe(TEXT, "head_time", "earliest_ts", "latest_ts"),
     *_needed(INTEGER, "events", "lines_seen", "lines_indexed", "lines_skipped", "lines_damaged", default="0"),
     *_needed(INTEGER, "bad_times", default="0"),
     *_needed(TEXT, "skipped_types", default="'{}'"),

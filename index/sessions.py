@@ -17,7 +17,7 @@ from index.settings import Settings
 from index.sqlite_errors import translate_read_errors
 from index.transcripts import no_session, read_events
 from index.unindexed import list_from_files, show_from_files
-from persist.errors import AmbiguousError
+from persist.errors import AmbiguousError, StoreIOError
 from persist.ids import MIN_PREFIX_CHARACTERS
 from persist.sources import TRANSCRIPT
 
@@ -130,9 +130,16 @@ def split_id(connection: sqlite3.Connection, text: str) -> tuple[str | None, str
 def _events(
     settings: Settings, sources: list[tuple[str, str, str, str, int]], hidden: dict[int, frozenset[int]]
 ) -> Iterator[EventRow]:
+    unreadable: StoreIOError | None = None
     for agent, kind, path, root, source_id in sources:
-        if kind == TRANSCRIPT:
+        if kind != TRANSCRIPT:
+            continue
+        try:
             yield from read_events(settings, agent, kind, path, root, hidden[source_id])
+        except StoreIOError as error:
+            unreadable = unreadable or error  # one file's fault must not hide the others; told at the end
+    if unreadable is not None:
+        raise unreadable
 
 
 def _session(connection: sqlite3.Connection, row: _Row) -> SessionRow:

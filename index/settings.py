@@ -16,6 +16,7 @@ from index.opening import projection_of
 from index.project import Limits
 from persist.agents import AGENTS
 from persist.config import Configuration, check_agents, load
+from persist.errors import ConfigError
 from persist.places import Places, expand, places_of
 from persist.sources import Agent, Environment, Root
 
@@ -70,6 +71,8 @@ def load_settings(
     places = places_of(environment, cwd, index)
     configuration = load(places.config, environment.home)
     check_agents(places.config, configuration, AGENTS)
+    if configuration.keep:
+        raise ConfigError(places.config, "'keep: true' is not built yet: this version copies nothing")
     chosen = configuration.agents
     extra = [(agent, expand(path, environment.home, cwd)) for agent, path in extra_roots]
     agents = tuple(

@@ -30,7 +30,7 @@ class ToldFact(NamedTuple):
 class ToldSource(NamedTuple):
     """What settling needs of one source, in order."""
 
-    head_time: str | None
+    earliest_ts: str | None
     latest_ts: str | None
     file_time: str
     events: int
@@ -72,7 +72,7 @@ def session_values(sources: Sequence[ToldSource], resolve_project: ResolveProjec
                 title = (fact.rank, fact.value)
     cwd = first.get("cwd")
     root = first.get("repo_root")
-    head_times = [source.head_time for source in sources if source.head_time]
+    earliest = [source.earliest_ts for source in sources if source.earliest_ts]
     latest = [source.latest_ts for source in sources if source.latest_ts]
     return SessionValues(
         project=resolve_project(cwd or root or "", root) if cwd or root else None,
@@ -82,7 +82,7 @@ def session_values(sources: Sequence[ToldSource], resolve_project: ResolveProjec
         mode=last.get("mode"),
         title=title[1] if title else None,
         first_prompt=next((line for source in sources if (line := _title_of(source.first_prompt))), None),
-        created_at=first.get("created_at") or (min(head_times) if head_times else None),
+        created_at=first.get("created_at") or (min(earliest) if earliest else None),
         updated_at=max(latest) if latest else max(source.file_time for source in sources),
         parent_session_id=first.get("parent"),
         imported_from=first.get("imported_from"),
@@ -95,7 +95,7 @@ def _title_of(prompt: str | None) -> str | None:
     return line if len(line) <= MAX_TITLE_CHARACTERS else line[: MAX_TITLE_CHARACTERS - 1] + "…"
 
 
-_SOURCES: Final = """SELECT t.id, s.id, s.head_time, s.latest_ts, s.file_time, s.events, (
+_SOURCES: Final = """SELECT t.id, s.id, s.earliest_ts, s.latest_ts, s.file_time, s.events, (
   SELECT substr(ltrim(p.text, char(9, 10, 13, 32)), 1, 200)
   FROM event_rows e INDEXED BY event_rows_prompts JOIN prose p ON p.id = e.id
   WHERE e.source_id = s.id AND e.is_prompt = 1 AND trim(p.text, char(9, 10, 13, 32)) <> ''
@@ -211,8 +211,8 @@ def _settle_batch(connection: sqlite3.Connection, rows: list[_SourceRow], resolv
     for source_id, name, value, rank, holds in connection.execute(_FACTS, (rows[0][0], rows[-1][0])):
         facts[source_id].append(ToldFact(name, value, rank, bool(holds)))
     sessions: dict[int, list[ToldSource]] = defaultdict(list)
-    for session, source_id, head_time, latest_ts, file_time, events, prompt in rows:
-        told = ToldSource(head_time, latest_ts, file_time, events, facts[source_id], prompt)
+    for session, source_id, earliest_ts, latest_ts, file_time, events, prompt in rows:
+        told = ToldSource(earliest_ts, latest_ts, file_time, events, facts[source_id], prompt)
         sessions[session].append(told)
     stored = [(*session_values(sources, resolve_project), session) for session, sources in sessions.items()]
     connection.executemany(_STORE, stored)

@@ -47,7 +47,8 @@ UPDATE_SOURCE: Final = """UPDATE source_rows SET
   kind = :kind, root = :root, status = :status, error = :error, size_bytes = :size_bytes, mtime_ns = :mtime_ns,
   file_time = :file_time, ctime_ns = :ctime_ns, inode = :inode, head_hash = :head_hash, tail_hash = :tail_hash,
   checkpoint = :checkpoint, offset_bytes = :offset_bytes, bytes_pending = :bytes_pending, session_row = :session_row,
-  names_parent = :names_parent, head_time = :head_time, latest_ts = :latest_ts, events = :events,
+  names_parent = :names_parent, head_time = :head_time, earliest_ts = :earliest_ts,
+  latest_ts = :latest_ts, events = :events,
   lines_seen = :lines_seen, lines_indexed = :lines_indexed, lines_skipped = :lines_skipped,
   lines_damaged = :lines_damaged, bad_times = :bad_times, skipped_types = :skipped_types, indexed_at = :indexed_at
 WHERE id = :id"""

@@ -64,8 +64,7 @@ def _with_index(settings: Settings, connection: sqlite3.Connection, size_bytes: 
         held.setdefault(agent, []).append((path, why or ""))
     agents: dict[str, AgentStatus] = {}
     for name, sources, sessions, events, damaged, oldest in connection.execute(_AGENTS):
-        kept = settings.configuration.keep
-        agents[name] = AgentStatus(sources, sessions, events, damaged, kept, oldest, tuple(held.get(name, ())))
+        agents[name] = AgentStatus(sources, sessions, events, damaged, False, oldest, tuple(held.get(name, ())))
     blocks, archived = connection.execute(
         "SELECT count(*), coalesce(sum(archived), 0) FROM memory_blocks WHERE agent = 'aster'"
     ).fetchone()
@@ -94,8 +93,6 @@ def _with_index(settings: Settings, connection: sqlite3.Connection, size_bytes: 
 
 
 def _notes(settings: Settings, connection: sqlite3.Connection) -> tuple[str, ...]:
-    if settings.configuration.keep:
-        return ()
     oldest = dict(connection.execute(_OLDEST).fetchall())
     return tuple(
         deletion_notice(agent.title, agent.deletes_after_days, oldest[agent.name])

@@ -38,6 +38,7 @@ class _Glance(NamedTuple):
     """What the beginning of one transcript tells."""
 
     session_id: str
+    head_time: str | None
     told: ToldSource
     prompts: Counter[Prompt]
     source: Source
@@ -124,10 +125,10 @@ def _glance(settings: Settings, source: Source) -> _Glance | None:
     if not final.recognised or not (final.session_id or final.has_talk):
         return None
     told = ToldSource(
-        final.head_time(), final.latest_ts, from_ns(source.stat.mtime_ns) or "", final.event_index,
+        final.earliest_ts, final.latest_ts, from_ns(source.stat.mtime_ns) or "", final.event_index,
         [ToldFact(fact.name, fact.value, fact.rank, fact.target_record_id is None) for fact in facts], first_prompt,
     )  # fmt: skip
-    return _Glance(final.session_id or Path(source.path).stem, told, prompts, source)
+    return _Glance(final.session_id or Path(source.path).stem, final.head_time(), told, prompts, source)
 
 
 def _prompt(source: Source, session_id: str | None, event: Event) -> Prompt:
@@ -145,7 +146,7 @@ def _turns(glances: list[_Glance]) -> int:
 
 
 def _row(glances: list[_Glance], resolver: ProjectResolver) -> SessionRow:
-    glances.sort(key=lambda glance: (glance.told.head_time is None, glance.told.head_time or "", glance.source.path))
+    glances.sort(key=lambda glance: (glance.head_time is None, glance.head_time or "", glance.source.path))
     values = session_values([glance.told for glance in glances], resolver.project_of)
     return SessionRow(
         session_id=glances[0].session_id,

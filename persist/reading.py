@@ -92,7 +92,8 @@ class Counts:
 class Checkpoint:
     """How far a source has been read: everything before ``offset_bytes``, and what reading on must know.
 
-    ``last_ts`` is the last record's time, ``first_ts`` the first in file order, ``latest_ts`` the greatest;
+    ``last_ts`` is the last record's time, ``first_ts`` the first in file order, ``earliest_ts`` and ``latest_ts`` the
+    least and the greatest;
     ``has_talk`` tells whether any event was not of the control kind.
     """
 
@@ -102,6 +103,7 @@ class Checkpoint:
     turn_index: int | None = None
     last_ts: str | None = None
     first_ts: str | None = None
+    earliest_ts: str | None = None
     latest_ts: str | None = None
     created_at: str | None = None
     has_talk: bool = False
@@ -121,6 +123,7 @@ class Checkpoint:
             "turn_index": self.turn_index,
             "last_ts": self.last_ts,
             "first_ts": self.first_ts,
+            "earliest_ts": self.earliest_ts,
             "latest_ts": self.latest_ts,
             "has_talk": self.has_talk,
             "created_at": self.created_at,
@@ -246,9 +249,11 @@ class SourceReader:
             if sort_ts is not None:
                 at.last_ts = sort_ts
                 if at.first_ts is None:
-                    at.first_ts = at.latest_ts = sort_ts
+                    at.first_ts = at.earliest_ts = at.latest_ts = sort_ts
                 elif at.latest_ts is None or sort_ts > at.latest_ts:
                     at.latest_ts = sort_ts
+                elif at.earliest_ts is None or sort_ts < at.earliest_ts:
+                    at.earliest_ts = sort_ts
             elif at.last_ts is not None:
                 sort_ts, ts_source = at.last_ts, "previous"
             else:

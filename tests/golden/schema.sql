@@ -251,6 +251,7 @@ CREATE TABLE source_rows (
   session_row INTEGER,
   names_parent INTEGER NOT NULL DEFAULT 0,
   head_time TEXT,
+  earliest_ts TEXT,
   latest_ts TEXT,
   events INTEGER NOT NULL DEFAULT 0,
   lines_seen INTEGER NOT NULL DEFAULT 0,

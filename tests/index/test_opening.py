@@ -111,7 +111,7 @@ UNUSABLE: dict[str, tuple[Put, str]] = {
     "text": (lambda path: alone(path, b"just a text\n" * 20), "is not a database; run: asx rebuild"),
     "100 bytes": (lambda path: alone(path, bytes(range(100))), "is not a database; run: asx rebuild"),
     "a beginning": (lambda path: alone(path, path.read_bytes()[:50]), "is not a database; run: asx rebuild"),
-    "pipe": (put_pipe, "is not a database; run: asx rebuild"),
+    "pipe": (put_pipe, "is a device, a pipe or a socket; give another --index"),
     "directory": (put_directory, "is a directory; give another --index"),
     "foreign": (put_foreign, "is another program's database; give another --index"),
     "loop": (put_loop, "cannot be read"),
@@ -127,7 +127,7 @@ UNUSABLE: dict[str, tuple[Put, str]] = {
         "was made with another Unicode version; run: asx rebuild",
     ),
 }
-KEPT = {"directory", "foreign", "loop"}
+KEPT = {"directory", "foreign", "loop", "pipe"}
 """What a rebuild refuses to overwrite."""
 REMADE_BY_INGEST = {"one page", "half a page", "older", "other Unicode", "no Unicode"}
 

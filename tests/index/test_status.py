@@ -19,6 +19,7 @@ from index.results import Status
 from index.settings import Settings
 from index.status import status
 from index.verify import verify
+from persist.errors import ConfigError
 from tests import builders as make
 from tests.builders import HomeBuilder
 from tests.index.conftest import rows
@@ -80,14 +81,21 @@ def test_the_oldest_is_a_transcripts_and_an_empty_one_tells_no_time(home: HomeBu
     assert status(ingested(home)).agents["aster"].oldest == make.at(50)
 
 
-def test_an_agent_that_deletes_is_named_until_its_files_are_kept(home: HomeBuilder) -> None:
+def test_an_agent_that_deletes_is_named_with_the_age_of_its_oldest_transcript(home: HomeBuilder) -> None:
     path = home.claude("c", make.claude_prompt("x", "c", "u1", 2))
     os.utime(path, (time.time() - 86_400 * 12.5,) * 2)
     settings = ingested(home)
     (note,) = status(settings).notes
     assert note.startswith("Claude Code deletes its transcripts after about 30 days; the oldest here is 12 days old")
-    kept = replace(settings, configuration=replace(settings.configuration, keep=True))
-    assert (status(kept).notes, status(kept).agents["claude-code"].kept) == ((), True)
+    assert not status(settings).agents["claude-code"].kept
+
+
+def test_keeping_copies_is_refused_rather_than_promised(home: HomeBuilder) -> None:
+    config = home.settings().places.config
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("keep: true\n")
+    with pytest.raises(ConfigError, match="keep"):
+        home.settings()
 
 
 def notices(notes: list[str]) -> list[str]:
@@ -113,8 +121,8 @@ def test_the_first_ingest_and_each_removal_tell_the_age_of_the_oldest_transcript
     assert notices(list(status(settings).notes)) == ["the oldest here is 3 days old"]
 
 
-@pytest.mark.parametrize(("age_days", "told"), [(None, "days: copy"), (0, "is 0 days old"), (-3, "is 0 days old")])
-def test_the_notice_tells_no_age_below_zero(age_days: int | None, told: str) -> None:
+@pytest.mark.parametrize(("age_days", "told"), [(None, "days: copy"), (0, "days: copy"), (-3, "days: copy"), (1, "is 1 day old: copy")])
+def test_the_notice_tells_no_age_below_a_day(age_days: int | None, told: str) -> None:
     oldest = None if age_days is None else time.time_ns() - age_days * 86_400_000_000_000
     assert told in deletion_notice("An agent", 30, oldest)
 
