@@ -7,9 +7,9 @@ lines, longer than the index keeps, make it read the file up to that line.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from dataclasses import replace
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from index.opening import open_reader
@@ -124,7 +124,7 @@ def _read(settings: Settings, place: _Place, number_on_line: int) -> EventRow:
     limit = settings.configuration.limits.max_line_bytes
     try:
         with open_regular(place.path) as file:
-            source = Source(place.agent, place.kind, place.path, place.root, stat_of(Path(place.path).stat()))
+            source = Source(place.agent, place.kind, place.path, place.root, stat_of(os.fstat(file.fileno())))
             start = Checkpoint(offset_bytes=place.offset_bytes, line_number=place.line_number)
             reader = SourceReader(settings.agent(place.agent), source, file, start, max_line_bytes=limit)
             line = next(iter(reader), None)

@@ -5,8 +5,8 @@ I/O on one file; no SQL. Serves sessions with and without an index, so it knows 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from pathlib import Path
 
 from index.results import EventRow
 from index.settings import Settings
@@ -60,7 +60,7 @@ def read_events(
     limit = settings.configuration.limits.max_line_bytes
     try:
         with open_regular(path, 0) as file:
-            source = Source(agent, kind, path, root, stat_of(Path(path).stat()))
+            source = Source(agent, kind, path, root, stat_of(os.fstat(file.fileno())))
             for line in SourceReader(settings.agent(agent), source, file, max_line_bytes=limit):
                 for numbered in line.events:
                     yield event_row(numbered, line, path, numbered.event_index not in hidden)

@@ -121,7 +121,9 @@ def test_the_first_ingest_and_each_removal_tell_the_age_of_the_oldest_transcript
     assert notices(list(status(settings).notes)) == ["the oldest here is 3 days old"]
 
 
-@pytest.mark.parametrize(("age_days", "told"), [(None, "days: copy"), (0, "days: copy"), (-3, "days: copy"), (1, "is 1 day old: copy")])
+@pytest.mark.parametrize(
+    ("age_days", "told"), [(None, "days: copy"), (0, "days: copy"), (-3, "days: copy"), (1, "is 1 day old: copy")]
+)
 def test_the_notice_tells_no_age_below_a_day(age_days: int | None, told: str) -> None:
     oldest = None if age_days is None else time.time_ns() - age_days * 86_400_000_000_000
     assert told in deletion_notice("An agent", 30, oldest)
