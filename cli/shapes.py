@@ -215,6 +215,22 @@ def session(row: results.SessionRow) -> Shape:
     }
 
 
+def preview(found: results.Preview) -> Shape:
+    """Return Aether's shape of a preview (``spec/aether.md`` 2); ``selectedMode`` is left out where there is none."""
+    row = found.session
+    mode = {} if found.selected_mode is None else {"selectedMode": found.selected_mode}
+    return {
+        "sessionId": row.session_id,
+        "cwd": row.cwd,
+        "createdAt": row.created_at,
+        "model": row.model,
+        **mode,
+        "transcript": [{"role": role, "text": text} for role, text in found.turns],
+        "toolCallCount": found.tool_call_count,
+        "truncated": found.truncated,
+    }
+
+
 def whole_session(row: results.SessionRow, events: Iterable[results.EventRow]) -> Shape:
     """Return the shape of ``sessions show``: the session's object with its events in the place of their number."""
     return {**session(row), "events": [event(one) for one in events]}

@@ -253,6 +253,20 @@ class SessionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Preview:
+    """The beginning of a session: its first turns as (role, first line), and the tool calls within the window.
+
+    ``truncated`` when the window was too small for the transcript or there were more turns.
+    """
+
+    session: SessionRow
+    selected_mode: str | None
+    turns: tuple[tuple[str, str], ...]
+    tool_call_count: int
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
 class EventRow:
     """One event as shown, its texts whole, read from the source."""
 

@@ -114,7 +114,7 @@ def preview(path: Path) -> Preview:
         calls = 0
         for event in window.events():
             calls += event.event_type == "tool_call"
-            turn = _turn(event)
+            turn = turn_of(event)
             if turn is not None:
                 turns.append(turn)
         truncated = window.truncated or len(turns) > PREVIEW_TURNS
@@ -149,8 +149,8 @@ def _list_one(source: Source) -> tuple[str, str, Listed]:
     return created_at or "", str(metadata.created_at or ""), listed
 
 
-def _turn(event: Event) -> Turn | None:
-    """Return an event as a line of the preview; one whose first line is blank gives none."""
+def turn_of(event: Event) -> Turn | None:
+    """Return an event as a line of a preview, cut as titles are; one whose first line is blank gives none."""
     if event.is_prompt:
         role, text = "user", event.text if event.text is not None else "[media prompt]"
     elif event.event_type == "message_text":

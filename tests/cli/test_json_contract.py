@@ -145,6 +145,9 @@ ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["sessions", "list", "--all"], 0, {"schema_version": int, "total": int, "sessions": [SESSION]}),
     (["sessions", "list", "--project", "/nowhere"], 1, {"schema_version": int, "total": int, "sessions": list}),
     (["sessions", "show", ID], 0, {**SESSION, "schema_version": int, "events": [EVENT]}),
+    (["sessions", "show", ID, "--preview"], 0, {
+        "schema_version": int, "sessionId": str, "cwd": OrNull(str), "createdAt": OrNull(str), "model": OrNull(str),
+        "transcript": [{"role": str, "text": str}], "toolCallCount": int, "truncated": bool}),
     (["show", f"{ID}:0"], 0, {"schema_version": int, "event": EVENT, "block": type(None), "session": OrNull(SESSION)}),
     (["show", ID], 0, {"schema_version": int, "event": type(None), "block": type(None), "session": SESSION}),
     (["show", "--block", "deploy-window"], 0, {"schema_version": int, "event": OrNull(EVENT), "block": SHOWN_BLOCK,
