@@ -57,7 +57,7 @@ def ingest(
     the disk does not take it, and where it makes the index anew what ``rebuild`` raises. An unchanged store writes
     nothing.
     """
-    with index_lock(settings), translate_write_errors(settings.index_path):
+    with index_lock(settings), translate_write_errors(settings.index_path), without_cycles():
         reason = _must_remake(settings)
         if reason is not None:
             report = rebuild_locked(settings, prune=prune, progress=progress)
@@ -115,8 +115,7 @@ def _write(
 ) -> None:  # fmt: skip
     connection = open_writer(settings.index_path)
     try:
-        with without_cycles():
-            _carry_out(settings, connection, plan, moved, resolver, report, progress)
+        _carry_out(settings, connection, plan, moved, resolver, report, progress)
         connection.execute("PRAGMA busy_timeout = 0")  # a long reader keeps its pages; the next run truncates
         connection.execute("PRAGMA wal_checkpoint(truncate)")
     except BaseException:

@@ -90,7 +90,7 @@ def finish_report(report: IngestReport, connection: sqlite3.Connection, started:
 
 @contextmanager
 def without_cycles() -> Iterator[None]:
-    """Switch the cycle collector off for a load: parsed records hold no cycles, and looking costs a tenth."""
+    """Switch the cycle collector off for a run: nothing it makes holds cycles, and looking for them costs a tenth."""
     was_on = gc.isenabled()
     gc.disable()
     try:
