@@ -28,20 +28,20 @@ from index.statements import (
     ADD_AGENT,
     ADD_SESSION,
     INSERT_EVENT,
-    INSERT_FACT,
     INSERT_PROSE,
     INSERT_SOURCE,
+    INSERT_TRAIT,
     INSERT_USAGE,
 )
 from migrations import PAGE_SIZE_BYTES
 
-COUNTED: Final = ("event_rows", "prose", "usage_rows", "fact_rows", "session_rows", "source_rows")
+COUNTED: Final = ("event_rows", "prose", "usage_rows", "trait_rows", "session_rows", "source_rows")
 """The tables whose row counts must equal the index's."""
 
 _HEAD_CHARS: Final = 512
 _BATCH_ROWS: Final = 4000
 _PRAGMAS: Final = (f"page_size = {PAGE_SIZE_BYTES}", "journal_mode = OFF", "synchronous = OFF", "cache_size = -4096")
-_HEADER_FACTS: Final = ("cwd", "repo_root", "model", "created_at")
+_HEADER_TRAITS: Final = ("cwd", "repo_root", "model", "created_at")
 _USER, _AGENT, _CONTROL = KIND_CODES["user"], KIND_CODES["agent"], KIND_CODES["control"]
 _PROMPT_TYPE, _TEXT_TYPE = TYPE_CODES["user_message"], TYPE_CODES["message_text"]
 _CALL_TYPE, _RESULT_TYPE = TYPE_CODES["tool_call"], TYPE_CODES["tool_result"]
@@ -57,7 +57,7 @@ class Loader:
         self._events: list[tuple[Any, ...]] = []
         self._prose: list[tuple[Any, ...]] = []
         self._usage: list[tuple[Any, ...]] = []
-        self._facts: list[tuple[Any, ...]] = []
+        self._traits: list[tuple[Any, ...]] = []
         self._next_id = 1
         self._source_id = 0
         self._line_number = 0
@@ -89,7 +89,7 @@ class Loader:
             (INSERT_EVENT, self._events),
             (INSERT_PROSE, self._prose),
             (INSERT_USAGE, self._usage),
-            (INSERT_FACT, self._facts),
+            (INSERT_TRAIT, self._traits),
         ):
             self._connection.executemany(statement, rows)
             rows.clear()
@@ -101,11 +101,11 @@ class Loader:
         elif kind == "session":
             self._connection.execute(ADD_SESSION, (1, record["id"]))
             self._model = record["model"]
-            for name in _HEADER_FACTS:
-                self._fact(name, record[name])
+            for name in _HEADER_TRAITS:
+                self._trait(name, record[name])
         elif kind == "title":
             self._text(_CONTROL, _TITLE_TYPE, TITLE, record["title"], record["ts"])
-            self._fact("title", record["title"])
+            self._trait("title", record["title"])
         elif kind == "summary":
             self._text(_AGENT, _SUMMARY_TYPE, SUMMARY, record["content"], record["ts"])
         elif kind == "eviction":
@@ -197,8 +197,8 @@ class Loader:
         self._next_id += 1
         self._event_index += 1
 
-    def _fact(self, name: str, value: str) -> None:
-        self._facts.append((self._source_id, self._line_number, name, value, 0, None))
+    def _trait(self, name: str, value: str) -> None:
+        self._traits.append((self._source_id, self._line_number, name, value, 0, None))
 
 
 def load_home(home: Path, database: Path) -> tuple[int, Spent, dict[str, int]]:

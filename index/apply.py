@@ -129,7 +129,7 @@ class Applier:
         many(statements.INSERT_PROMPT_KEY, rows.prompt_keys)
         many(statements.INSERT_PROSE_KEY, rows.prose_keys)
         many(statements.INSERT_USAGE, rows.usage)
-        many(statements.INSERT_FACT, rows.facts)
+        many(statements.INSERT_TRAIT, rows.traits)
         for statement, tuples in (
             (statements.INSERT_MEASURES, rows.measures),
             (statements.INSERT_HISTORY, rows.prompts),

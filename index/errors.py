@@ -1,4 +1,4 @@
-"""The index's own error tree: one sentence each (what, where, what to do), with the facts as fields.
+"""The index's own error tree: one sentence each (what, where, what to do), with what is known as fields.
 
 Imports the standard library only; the command line turns each into its exit code (DESIGN 12).
 """

@@ -44,7 +44,7 @@ class LocalRows:
     events: list[Row] = field(default_factory=list)
     measures: list[Row] = field(default_factory=list)
     usage: list[Row] = field(default_factory=list)
-    facts: list[Row] = field(default_factory=list)
+    traits: list[Row] = field(default_factory=list)
     prompts: list[Row] = field(default_factory=list)
     journal: list[Row] = field(default_factory=list)
     blocks: list[Row] = field(default_factory=list)
@@ -77,8 +77,8 @@ class Projector:
             self._add_event(source_id, agent, session_key, line, numbered)
         for usage in line.usage:
             rows.usage.append((source_id, line.number, first_event_id, *usage))
-        for fact in line.facts:
-            rows.facts.append((source_id, line.number, fact.name, fact.value, fact.rank, fact.target_record_id))
+        for trait in line.traits:
+            rows.traits.append((source_id, line.number, trait.name, trait.value, trait.rank, trait.target_record_id))
         for prompt in line.prompts:
             row = (self.next_id, source_id, line.number, line.offset_bytes, prompt.session_id, prompt.project,
                    prompt.ts, prompt.display)  # fmt: skip

@@ -118,7 +118,7 @@ _usage = _table(
     *_maybe(INTEGER, "call_session"),
 )
 _facts = _table(
-    "fact_rows",
+    "trait_rows",
     _key(),
     *_needed(INTEGER, "source_id", "line_number"),
     *_needed(TEXT, "name", "value"),
@@ -194,7 +194,7 @@ Index(
 Index("usage_rows_place", _usage.c.source_id, _usage.c.line_number)
 Index("usage_rows_message", _usage.c.message_id, sqlite_where=_usage.c.message_id.is_not(None))
 Index("usage_rows_told", _usage.c.source_id, _usage.c.message_id, sqlite_where=_usage.c.message_id.is_not(None))
-Index("fact_rows_place", _facts.c.source_id, _facts.c.line_number)
+Index("trait_rows_place", _facts.c.source_id, _facts.c.line_number)
 Index("history_rows_place", _history.c.source_id, _history.c.line_number)
 Index("journal_rows_place", _journal.c.source_id, _journal.c.line_number)
 Index("block_rows_source", _blocks.c.source_id)

@@ -18,8 +18,8 @@ ResolveProject: TypeAlias = Callable[[str, str | None], str]
 MAX_TITLE_CHARACTERS: Final = 80
 
 
-class ToldFact(NamedTuple):
-    """A fact of one source; ``holds`` is false for a title about a record that the source does not have."""
+class ToldTrait(NamedTuple):
+    """A trait of one source; ``holds`` is false for a title about a record that the source does not have."""
 
     name: str
     value: str
@@ -34,7 +34,7 @@ class ToldSource(NamedTuple):
     latest_ts: str | None
     file_time: str
     events: int
-    facts: Sequence[ToldFact]
+    traits: Sequence[ToldTrait]
     first_prompt: str | None
 
 
@@ -65,11 +65,11 @@ def session_values(sources: Sequence[ToldSource], resolve_project: ResolveProjec
     last: dict[str, str] = {}
     title: tuple[int, str] | None = None
     for source in sources:
-        for fact in source.facts:
-            first.setdefault(fact.name, fact.value)
-            last[fact.name] = fact.value
-            if fact.name == "title" and fact.holds and (title is None or fact.rank <= title[0]):
-                title = (fact.rank, fact.value)
+        for trait in source.traits:
+            first.setdefault(trait.name, trait.value)
+            last[trait.name] = trait.value
+            if trait.name == "title" and trait.holds and (title is None or trait.rank <= title[0]):
+                title = (trait.rank, trait.value)
     cwd = first.get("cwd")
     root = first.get("repo_root")
     earliest = [source.earliest_ts for source in sources if source.earliest_ts]
@@ -102,9 +102,9 @@ _SOURCES: Final = """SELECT t.id, s.id, s.earliest_ts, s.latest_ts, s.file_time,
   ORDER BY e.line_number, e.event_index LIMIT 1)
 FROM touched_session t CROSS JOIN source_rows s ON s.session_row = t.id
 ORDER BY t.id, s.head_time IS NULL, s.head_time, s.path"""
-_FACTS: Final = """SELECT s.id, f.name, f.value, f.rank, CASE WHEN f.target_record_id IS NULL THEN 1 ELSE EXISTS (
+_TRAITS: Final = """SELECT s.id, f.name, f.value, f.rank, CASE WHEN f.target_record_id IS NULL THEN 1 ELSE EXISTS (
   SELECT 1 FROM event_rows e WHERE e.source_id = s.id AND e.record_id = f.target_record_id) END
-FROM touched_session t CROSS JOIN source_rows s ON s.session_row = t.id CROSS JOIN fact_rows f ON f.source_id = s.id
+FROM touched_session t CROSS JOIN source_rows s ON s.session_row = t.id CROSS JOIN trait_rows f ON f.source_id = s.id
 WHERE t.id BETWEEN ? AND ?
 ORDER BY s.id, f.line_number, f.id"""
 _TURNS: Final = """UPDATE session_rows SET turns = counted.turns FROM (
@@ -207,12 +207,12 @@ def _batches(rows: Iterable[_SourceRow]) -> Iterator[list[_SourceRow]]:
 
 
 def _settle_batch(connection: sqlite3.Connection, rows: list[_SourceRow], resolve_project: ResolveProject) -> None:
-    facts: dict[int, list[ToldFact]] = defaultdict(list)
-    for source_id, name, value, rank, holds in connection.execute(_FACTS, (rows[0][0], rows[-1][0])):
-        facts[source_id].append(ToldFact(name, value, rank, bool(holds)))
+    traits: dict[int, list[ToldTrait]] = defaultdict(list)
+    for source_id, name, value, rank, holds in connection.execute(_TRAITS, (rows[0][0], rows[-1][0])):
+        traits[source_id].append(ToldTrait(name, value, rank, bool(holds)))
     sessions: dict[int, list[ToldSource]] = defaultdict(list)
     for session, source_id, earliest_ts, latest_ts, file_time, events, prompt in rows:
-        told = ToldSource(earliest_ts, latest_ts, file_time, events, facts[source_id], prompt)
+        told = ToldSource(earliest_ts, latest_ts, file_time, events, traits[source_id], prompt)
         sessions[session].append(told)
     stored = [(*session_values(sources, resolve_project), session) for session, sources in sessions.items()]
     connection.executemany(_STORE, stored)

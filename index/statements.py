@@ -17,8 +17,8 @@ INSERT_USAGE: Final = f"""INSERT INTO usage_rows (
   source_id, line_number, event_id, message_id, request_id, provider, model_name, ts, input_tokens, output_tokens,
   cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd
 ) VALUES ({", ".join("?" * 14)})"""
-INSERT_FACT: Final = (
-    "INSERT INTO fact_rows (source_id, line_number, name, value, rank, target_record_id) VALUES (?, ?, ?, ?, ?, ?)"
+INSERT_TRAIT: Final = (
+    "INSERT INTO trait_rows (source_id, line_number, name, value, rank, target_record_id) VALUES (?, ?, ?, ?, ?, ?)"
 )
 INSERT_HISTORY: Final = """INSERT INTO history_rows (
   id, source_id, line_number, offset_bytes, session_id, project, ts, display
@@ -124,7 +124,7 @@ DELETE_MEASURES: Final = "DELETE FROM measures WHERE event_id = ?"
 DELETE_OF_SOURCE: Final = (
     f"DELETE FROM event_rows WHERE {_OF_SOURCE}",
     f"DELETE FROM usage_rows WHERE {_OF_SOURCE}",
-    f"DELETE FROM fact_rows WHERE {_OF_SOURCE}",
+    f"DELETE FROM trait_rows WHERE {_OF_SOURCE}",
     f"DELETE FROM history_rows WHERE {_OF_SOURCE}",
     f"DELETE FROM journal_rows WHERE {_OF_SOURCE}",
     f"DELETE FROM memory_fact_rows WHERE {_OF_SOURCE}",

@@ -16,10 +16,10 @@ from index.discovery import look
 from index.project import hash_of, identity_of
 from index.results import EventRow, SessionRow
 from index.settings import Settings
-from index.settle_sessions import ToldFact, ToldSource, session_values
+from index.settle_sessions import ToldSource, ToldTrait, session_values
 from index.transcripts import no_session, read_events
 from persist.errors import AmbiguousError
-from persist.events import Event, Fact
+from persist.events import Event, Trait
 from persist.ids import MIN_PREFIX_CHARACTERS
 from persist.projects import ProjectResolver
 from persist.reading import SourceReader
@@ -112,11 +112,11 @@ def _glance(settings: Settings, source: Source) -> _Glance | None:
         return None
     limit = settings.configuration.limits.max_line_bytes
     reader = SourceReader(settings.agent(source.agent), source, io.BytesIO(window), max_line_bytes=limit)
-    facts: list[Fact] = []
+    traits: list[Trait] = []
     prompts: Counter[Prompt] = Counter()
     first_prompt: str | None = None
     for line in reader:
-        facts.extend(line.facts)
+        traits.extend(line.traits)
         for numbered in line.events:
             if numbered.event.is_prompt:
                 prompts[_prompt(source, reader.final.session_id, numbered.event)] += 1
@@ -126,7 +126,8 @@ def _glance(settings: Settings, source: Source) -> _Glance | None:
         return None
     told = ToldSource(
         final.earliest_ts, final.latest_ts, from_ns(source.stat.mtime_ns) or "", final.event_index,
-        [ToldFact(fact.name, fact.value, fact.rank, fact.target_record_id is None) for fact in facts], first_prompt,
+        [ToldTrait(trait.name, trait.value, trait.rank, trait.target_record_id is None) for trait in traits],
+        first_prompt,
     )  # fmt: skip
     return _Glance(final.session_id or Path(source.path).stem, final.head_time(), told, prompts, source)
 

@@ -1,4 +1,4 @@
-"""The store's own error tree: one sentence each (what, where, what to do), with the facts as fields.
+"""The store's own error tree: one sentence each (what, where, what to do), with what is known as fields.
 
 Imports nothing of ours. Texts of transcripts never enter a message (DESIGN law 7).
 """

@@ -125,14 +125,14 @@ class Usage(NamedTuple):
     cost_usd: float | None = None
 
 
-FACTS: Final[Mapping[str, str]] = {
+TRAITS: Final[Mapping[str, str]] = {
     "cwd": "the working directory, as recorded",
     "repo_root": "the project's root, where the agent records one",
     "git_branch": "the branch, as recorded",
     "model": "the model, as recorded",
     "mode": "Aether's selected mode",
     "created_at": "when the session began, by its header (index time form)",
-    "title": "a title; the fact's rank and target say how much it counts",
+    "title": "a title; the trait's rank and target say how much it counts",
     "parent": "the id of the session this one came from or works for",
     "imported_from": "the agent and id of the session this one was imported from, as agent:id",
     "version": "the agent's version",
@@ -140,7 +140,7 @@ FACTS: Final[Mapping[str, str]] = {
 }
 
 
-class Fact(NamedTuple):
+class Trait(NamedTuple):
     """What a record tells about its session as a whole; emitted only when it changes.
 
     ``rank`` orders titles (0: given by a person, 1: by the agent, 2: derived); ``target_record_id`` is the
@@ -186,7 +186,7 @@ class Parsed(NamedTuple):
 
     events: tuple[Event, ...] | list[Event] = ()
     usage: tuple[Usage, ...] | list[Usage] = ()
-    facts: tuple[Fact, ...] | list[Fact] = ()
+    traits: tuple[Trait, ...] | list[Trait] = ()
     prompts: tuple[HistoryPrompt, ...] | list[HistoryPrompt] = ()
     journal: tuple[JournalEntry, ...] | list[JournalEntry] = ()
     skipped: str | None = None

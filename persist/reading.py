@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import IO, Final, Literal, NamedTuple
 
 from persist.errors import ShapeError
-from persist.events import CONTROL, Event, Fact, HistoryPrompt, JournalEntry, Parsed, Usage
+from persist.events import CONTROL, Event, HistoryPrompt, JournalEntry, Parsed, Trait, Usage
 from persist.lines import MAX_LINE_BYTES, Decoded, RawLine, decode_line, excerpt, iter_lines
 from persist.sources import Agent, Line, Parser, Source, State
 
@@ -51,7 +51,7 @@ class ReadLine(NamedTuple):
     outcome: Outcome
     events: Sequence[Numbered]
     usage: Sequence[Usage]
-    facts: Sequence[Fact]
+    traits: Sequence[Trait]
     prompts: Sequence[HistoryPrompt]
     journal: Sequence[JournalEntry]
     error: str | None = None
@@ -217,9 +217,9 @@ class SourceReader:
             except ShapeError as shape:
                 error = error or str(shape)
         parsed = told[0] if len(told) == 1 else _joined(told)
-        for fact in parsed.facts:
-            if fact.name == "created_at" and at.created_at is None:
-                at.created_at = fact.value
+        for trait in parsed.traits:
+            if trait.name == "created_at" and at.created_at is None:
+                at.created_at = trait.value
         events = self._number(parsed) if parsed.events else []
         at.offset_bytes = raw.offset_bytes + raw.length_bytes + raw.terminated
         at.line_number = raw.number + 1
@@ -227,14 +227,14 @@ class SourceReader:
         at.recognised = self._parser.recognised
         if at.session_id is None:
             at.session_id = self._parser.session_id
-        something = events or parsed.facts or parsed.prompts or parsed.journal
+        something = events or parsed.traits or parsed.prompts or parsed.journal
         outcome: Outcome = "damaged" if error else "indexed" if something else "skipped"
         at.counts.add(outcome, parsed.skipped)
         at.counts.bad_times += parsed.bad_times
         if outcome == "skipped":
             return None
         return ReadLine(
-            raw.number, raw.offset_bytes, raw.length_bytes, outcome, events, parsed.usage, parsed.facts,
+            raw.number, raw.offset_bytes, raw.length_bytes, outcome, events, parsed.usage, parsed.traits,
             parsed.prompts, parsed.journal, error, excerpt(raw.data) if error else None,
         )  # fmt: skip
 
@@ -271,7 +271,7 @@ def _joined(told: list[Parsed]) -> Parsed:
     return Parsed(
         [event for parsed in told for event in parsed.events],
         [usage for parsed in told for usage in parsed.usage],
-        [fact for parsed in told for fact in parsed.facts],
+        [trait for parsed in told for trait in parsed.traits],
         [prompt for parsed in told for prompt in parsed.prompts],
         [entry for parsed in told for entry in parsed.journal],
         next((parsed.skipped for parsed in reversed(told) if parsed.skipped), None),

@@ -150,7 +150,7 @@ LOCAL_TABLES: Final = (
   cost_usd REAL,
   call_session INTEGER
 ) STRICT""",
-    """CREATE TABLE fact_rows (
+    """CREATE TABLE trait_rows (
   id INTEGER NOT NULL PRIMARY KEY,
   source_id INTEGER NOT NULL,
   line_number INTEGER NOT NULL,
@@ -239,7 +239,7 @@ INDEXES: Final = (
     "CREATE INDEX usage_rows_place ON usage_rows (source_id, line_number)",
     "CREATE INDEX usage_rows_message ON usage_rows (message_id) WHERE message_id IS NOT NULL",
     "CREATE INDEX usage_rows_told ON usage_rows (source_id, message_id) WHERE message_id IS NOT NULL",
-    "CREATE INDEX fact_rows_place ON fact_rows (source_id, line_number)",
+    "CREATE INDEX trait_rows_place ON trait_rows (source_id, line_number)",
     "CREATE INDEX history_rows_place ON history_rows (source_id, line_number)",
     "CREATE INDEX journal_rows_place ON journal_rows (source_id, line_number)",
     "CREATE INDEX block_rows_source ON block_rows (source_id)",

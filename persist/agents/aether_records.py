@@ -14,7 +14,7 @@ from persist.agents.aether_eras import normalise
 from persist.agents.aether_events import read_event
 from persist.agents.aether_fields import text, text_or_none
 from persist.errors import ShapeError
-from persist.events import Event, Fact, Parsed
+from persist.events import Event, Parsed, Trait
 from persist.sources import Line, Record, State
 from persist.times import from_any
 
@@ -135,8 +135,8 @@ class AetherParser:
         )
         self._session_id = metadata.session_id
         self._recognised = True
-        facts = tuple(Fact(name, value) for name, value in told if value is not None)
-        return Parsed(facts=facts, skipped=None if facts else "metadata", bad_times=bad_times)
+        traits = tuple(Trait(name, value) for name, value in told if value is not None)
+        return Parsed(traits=traits, skipped=None if traits else "metadata", bad_times=bad_times)
 
     def _add_piece(self, update: dict[str, Record]) -> None:
         call_id = text(update.get("tool_call_id"), "event.tool_call_id")

@@ -13,7 +13,7 @@ from typing import Final
 
 from persist import times
 from persist.agents import aster_shapes as shapes
-from persist.events import AGENT, CONTROL, USER, Event, Fact, Parsed, Usage
+from persist.events import AGENT, CONTROL, USER, Event, Parsed, Trait, Usage
 from persist.sources import Line, Record, State
 
 STATE_VERSION: Final = 1
@@ -23,7 +23,7 @@ _MAX_KEPT_CHARACTERS: Final = 200
 _MAX_ID_CHARACTERS: Final = 1000
 """A longer id is none: it names no file, and the state is bounded."""
 
-_FACT_KEYS: Final = (
+_TRAIT_KEYS: Final = (
     ("cwd", "cwd"),
     ("repo_root", "repo_root"),
     ("model", "model"),
@@ -90,28 +90,30 @@ class AsterParser:
     def _header(self, record: dict[str, Record]) -> Parsed:
         if self._has_header:
             return Parsed(skipped="session:again")
-        facts = [Fact(name, value) for key, name in _FACT_KEYS if (value := shapes.plain(record.get(key))) is not None]
+        traits = [
+            Trait(name, value) for key, name in _TRAIT_KEYS if (value := shapes.plain(record.get(key))) is not None
+        ]
         version = shapes.format_version(record)
-        if version != shapes.SUPPORTED_VERSION and not any(fact.name == "version" for fact in facts):
-            facts.append(Fact("version", f"format {'unknown' if version is None else version}"))
+        if version != shapes.SUPPORTED_VERSION and not any(trait.name == "version" for trait in traits):
+            traits.append(Trait("version", f"format {'unknown' if version is None else version}"))
         created_at = times.from_any(record.get("created_at"))
         if created_at is not None:
-            facts.append(Fact("created_at", created_at))
+            traits.append(Trait("created_at", created_at))
         title = shapes.plain(record.get("title"))
         if title is not None:
-            facts.append(Fact("title", title, rank=1))
+            traits.append(Trait("title", title, rank=1))
         session_id = shapes.plain(record.get("id"))
         if session_id is not None and len(session_id) > _MAX_ID_CHARACTERS:
             session_id = None
         origin = shapes.origin_of(record, session_id)
         if origin is not None:
-            facts.append(Fact("imported_from", origin.told, rank=int(origin.guessed)))
+            traits.append(Trait("imported_from", origin.told, rank=int(origin.guessed)))
         self._has_header = True
         self._session_id = session_id
         self._names_parent = origin is not None or shapes.plain(record.get("parent")) is not None
         model = shapes.plain(record.get("model"))
         self._model = model[:_MAX_KEPT_CHARACTERS] if model else None
-        return Parsed(facts=facts) if facts else Parsed(skipped="session:bare")
+        return Parsed(traits=traits) if traits else Parsed(skipped="session:bare")
 
     def _message(self, record: dict[str, Record]) -> Parsed:
         role = shapes.role_of(record)
@@ -187,7 +189,7 @@ class AsterParser:
         if digest == self._title:
             return Parsed([event])
         self._title = digest
-        return Parsed([event], facts=[Fact("title", title)])
+        return Parsed([event], traits=[Trait("title", title)])
 
     def _remember(self, call: shapes.Call) -> None:
         """Keep a call's name for its result; the oldest go first when there are too many or too long ones."""

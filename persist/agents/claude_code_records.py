@@ -17,7 +17,7 @@ from persist import times
 from persist.agents.claude_code_readers import MAX_ID_CHARS, READERS, SYNTHETIC_MODEL, Reading, read_id
 from persist.agents.claude_code_skips import skip_name
 from persist.errors import ShapeError
-from persist.events import CONTROL, Event, Fact, Parsed
+from persist.events import CONTROL, Event, Parsed, Trait
 from persist.sources import Line, Record, Source, State
 
 STATE_VERSION: Final = 1
@@ -26,7 +26,7 @@ MAX_OPEN_CALLS: Final = 256
 
 _CALL_WORD = re.compile(r"[\w.:/-]{1,80}\Z", re.ASCII)
 """Call ids and tool names of another form are not remembered, so that the state stays under 64 KiB."""
-_FACT_KEYS: Final = (("cwd", "cwd"), ("git_branch", "gitBranch"), ("version", "version"))
+_TRAIT_KEYS: Final = (("cwd", "cwd"), ("git_branch", "gitBranch"), ("version", "version"))
 _TITLE_KEYS: Final = {"custom-title": ("customTitle", 0), "ai-title": ("aiTitle", 1), "summary": ("summary", 2)}
 
 
@@ -79,17 +79,17 @@ class TranscriptParser:
         reader = READERS.get(kind) if isinstance(kind, str) else None
         written_time = record.get("timestamp")
         ts = times.from_any(written_time) if written_time is not None else None
-        facts: list[Fact] = []
+        traits: list[Trait] = []
         told: dict[str, str] = {}
         if isinstance(kind, str) and kind in _TITLE_KEYS:
-            reading = _read_title(record, kind, ts, memory.told, told, facts)
+            reading = _read_title(record, kind, ts, memory.told, told, traits)
         else:
             reading = reader(record, memory.calls, ts) if reader is not None else Reading()
         session_id, parent_id = self._identify(record, kind)
         if parent_id is not None:
-            facts.append(Fact("parent", parent_id))
+            traits.append(Trait("parent", parent_id))
         if reading.events and (self._file_agent_id is not None or record.get("isSidechain") is not True):
-            _note_facts(record, reading.events, memory.told, told, facts)
+            _note_traits(record, reading.events, memory.told, told, traits)
 
         memory.session_id = session_id
         memory.names_parent = memory.names_parent or parent_id is not None
@@ -100,7 +100,7 @@ class TranscriptParser:
         return Parsed(
             events=reading.events,
             usage=reading.usage,
-            facts=facts,
+            traits=traits,
             skipped=None if reading.events else skip_name(record),
             bad_times=1 if reading.events and ts is None and written_time is not None else 0,
         )
@@ -145,7 +145,7 @@ def _read_title(
     ts: str | None,
     told: Mapping[str, str],
     news: dict[str, str],
-    facts: list[Fact],
+    traits: list[Trait],
 ) -> Reading:
     key, rank = _TITLE_KEYS[kind]
     title = record.get(key)
@@ -156,27 +156,27 @@ def _read_title(
     if told.get(kind) == mark:
         return Reading()
     news[kind] = mark
-    facts.append(Fact("title", title, rank, target))
+    traits.append(Trait("title", title, rank, target))
     return Reading((Event(CONTROL, "session_title", title, ts, record_id=read_id(record.get("uuid"))),))
 
 
-def _note_facts(
+def _note_traits(
     record: Mapping[str, Any],
     events: Sequence[Event],
     told: Mapping[str, str],
     news: dict[str, str],
-    facts: list[Fact],
+    traits: list[Trait],
 ) -> None:
     """Add what the record tells of its session where it differs from what was last told."""
-    for name, key in _FACT_KEYS:
+    for name, key in _TRAIT_KEYS:
         value = record.get(key)
         if value and isinstance(value, str) and told.get(name) != (mark := _mark(value)):
             news[name] = mark
-            facts.append(Fact(name, value))
+            traits.append(Trait(name, value))
     model = events[0].model_name
     if model and model != SYNTHETIC_MODEL and told.get("model") != (mark := _mark(model)):
         news["model"] = mark
-        facts.append(Fact("model", model))
+        traits.append(Trait("model", model))
 
 
 def _mark(value: str) -> str:

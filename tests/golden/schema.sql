@@ -16,8 +16,6 @@ CREATE INDEX event_rows_prompts ON event_rows (source_id, line_number, event_ind
 
 CREATE INDEX event_rows_type ON event_rows (type_code);
 
-CREATE INDEX fact_rows_place ON fact_rows (source_id, line_number);
-
 CREATE INDEX history_rows_place ON history_rows (source_id, line_number);
 
 CREATE INDEX journal_rows_place ON journal_rows (source_id, line_number);
@@ -29,6 +27,8 @@ CREATE INDEX prose_newest ON prose (field, sort_ts);
 CREATE INDEX prose_prompts ON prose (text_hash) WHERE field IN (1, 2);
 
 CREATE INDEX source_rows_session ON source_rows (session_row);
+
+CREATE INDEX trait_rows_place ON trait_rows (source_id, line_number);
 
 CREATE INDEX usage_rows_message ON usage_rows (message_id) WHERE message_id IS NOT NULL;
 
@@ -120,16 +120,6 @@ CREATE TABLE event_rows (
 CREATE TABLE event_types (
   code INTEGER NOT NULL PRIMARY KEY,
   name TEXT NOT NULL UNIQUE
-) STRICT;
-
-CREATE TABLE fact_rows (
-  id INTEGER NOT NULL PRIMARY KEY,
-  source_id INTEGER NOT NULL,
-  line_number INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  value TEXT NOT NULL,
-  rank INTEGER NOT NULL,
-  target_record_id TEXT
 ) STRICT;
 
 CREATE TABLE history_rows (
@@ -262,6 +252,16 @@ CREATE TABLE source_rows (
   skipped_types TEXT NOT NULL DEFAULT '{}',
   indexed_at TEXT,
   UNIQUE (path, agent_id)
+) STRICT;
+
+CREATE TABLE trait_rows (
+  id INTEGER NOT NULL PRIMARY KEY,
+  source_id INTEGER NOT NULL,
+  line_number INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  target_record_id TEXT
 ) STRICT;
 
 CREATE TABLE usage_rows (

@@ -394,7 +394,7 @@ def test_memory_does_not_grow_with_damaged_lines(
 
     def watched(loader: load.Loader) -> None:
         rows_now = loader._projector.rows
-        waiting.append(len(rows_now.errors) + len(rows_now.journal) + len(rows_now.facts))
+        waiting.append(len(rows_now.errors) + len(rows_now.journal) + len(rows_now.traits))
         flush(loader)
 
     monkeypatch.setattr(load, "FLUSH_CHARACTERS", 50_000)

@@ -103,8 +103,8 @@ def test_aster_blocks_are_those_that_aster_lists(samples: Settings, data: Path) 
     for block in expected:
         description, body = found[block["name"]]
         assert (description, body.strip()) == (block["description"], block["body"].strip())
-    facts = [text for (text,) in rows(samples, "SELECT text FROM memory_facts ORDER BY line_number")]
-    assert facts == ["Station ids are case-sensitive; never lower-case them",
+    traits = [text for (text,) in rows(samples, "SELECT text FROM memory_facts ORDER BY line_number")]
+    assert traits == ["Station ids are case-sensitive; never lower-case them",
                      "Money is stored in cents, shown with a decimal comma",
                      "Deploys leave from the main branch only"]  # fmt: skip
     archived = len(list((data / "aster" / "memory" / ".archive").glob("*.md")))

@@ -24,7 +24,7 @@ _ALL_STATEMENTS = {
     for name, text in vars(module).items()
     if name.startswith("_") and name.isupper() and isinstance(text, str)
 } | {f"touch {number}": text for number, text in enumerate(statements.TOUCH_SOURCE)}
-_BASE_TABLES = {"event_rows", "source_rows", "session_rows", "usage_rows", "fact_rows", "history_rows", "prose"}
+_BASE_TABLES = {"event_rows", "source_rows", "session_rows", "usage_rows", "trait_rows", "history_rows", "prose"}
 
 
 @pytest.fixture(scope="module")

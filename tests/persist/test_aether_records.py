@@ -9,7 +9,7 @@ import pytest
 from persist.agents.aether_records import MAX_ID_CHARACTERS, AetherParser
 from persist.agents.prompt_history_records import PromptHistoryParser
 from persist.errors import ShapeError
-from persist.events import Event, Fact, Parsed
+from persist.events import Event, Parsed, Trait
 from persist.sources import Line
 
 HERE = Line(2, 100)
@@ -256,13 +256,14 @@ class TestMetadata:
         "selectedMode": "Coder",
         "createdAt": "2026-01-02T03:04:05Z",
     }
-    FACTS = (
-        Fact("cwd", "/w"), Fact("model", "a:b"), Fact("mode", "Coder"), Fact("created_at", "2026-01-02T03:04:05.000Z"),
+    TRAITS = (
+        Trait("cwd", "/w"), Trait("model", "a:b"), Trait("mode", "Coder"),
+        Trait("created_at", "2026-01-02T03:04:05.000Z"),
     )  # fmt: skip
 
     def test_tells_its_facts(self) -> None:
         parser = AetherParser()
-        assert parser.feed(self.WHOLE, HERE) == Parsed(facts=self.FACTS)
+        assert parser.feed(self.WHOLE, HERE) == Parsed(traits=self.TRAITS)
         assert (parser.session_id, parser.recognised) == ("s1", True)
 
     def test_needs_only_the_id(self) -> None:
@@ -271,7 +272,7 @@ class TestMetadata:
         assert parser.session_id == "s1"
 
     def test_unreadable_creation_time_is_no_fact(self) -> None:
-        names = [fact.name for fact in feed({**self.WHOLE, "createdAt": "yesterday"}).facts]
+        names = [trait.name for trait in feed({**self.WHOLE, "createdAt": "yesterday"}).traits]
         assert names == ["cwd", "model", "mode"]
 
     def test_events_before_it_are_indexed(self) -> None:
@@ -281,11 +282,11 @@ class TestMetadata:
         parser.feed(self.WHOLE, HERE)
         assert parser.session_id == "s1"
 
-    def test_a_second_one_of_the_same_session_tells_its_facts_again(self) -> None:
+    def test_a_second_one_of_the_same_session_tells_its_traits_again(self) -> None:
         parser = AetherParser()
         parser.feed(self.WHOLE, HERE)
         moved = parser.feed({**self.WHOLE, "cwd": "/moved"}, HERE)
-        assert moved.facts[0] == Fact("cwd", "/moved")
+        assert moved.traits[0] == Trait("cwd", "/moved")
 
     def test_a_second_one_of_another_session_is_damage(self) -> None:
         parser = AetherParser()

@@ -147,9 +147,9 @@ def test_metadata_tells_the_session(name: str) -> None:
     assert reader.final.session_id == name.removesuffix(".jsonl")
     assert reader.final.recognised
     assert not reader.final.names_parent
-    facts = {fact.name for line in lines for fact in line.facts}
-    assert facts >= {"cwd", "model", "created_at"}
-    assert ("mode" in facts) == (name in (CURRENT, MIDDLE, BROKEN))
+    traits = {trait.name for line in lines for trait in line.traits}
+    assert traits >= {"cwd", "model", "created_at"}
+    assert ("mode" in traits) == (name in (CURRENT, MIDDLE, BROKEN))
 
 
 def test_creation_time_is_in_the_form_of_the_index() -> None:

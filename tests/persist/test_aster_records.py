@@ -19,7 +19,7 @@ from persist.agents import aster
 from persist.agents.aster_records import AsterParser
 from persist.agents.aster_shapes import Call, calls_of, text_of
 from persist.errors import ShapeError
-from persist.events import EVENT_TYPES, Event, Fact, Parsed, Usage
+from persist.events import EVENT_TYPES, Event, Parsed, Trait, Usage
 from persist.lines import decode
 from persist.reading import Checkpoint, ReadLine, SourceReader
 from persist.sources import TRANSCRIPT, Line, Source, Stat
@@ -86,7 +86,7 @@ class TestProjection:
 
     def test_the_header_tells_the_facts(self) -> None:
         lines, reading = reader(sample("01m3gcw7w0bt3de2jg7ptjq2zj"))
-        assert {fact.name: fact.value for fact in lines[0].facts} == {
+        assert {trait.name: trait.value for trait in lines[0].traits} == {
             "cwd": "/home/mira/Büro/kassenbuch",
             "repo_root": "/home/mira/Büro/kassenbuch",
             "model": "anthropic/claude-sonnet-4.5",
@@ -104,32 +104,32 @@ class TestProjection:
             {"type": "title", "title": "Typed"},
             {"type": "title", "title": "Typed again"},
         )
-        assert list(header.facts) == [Fact("title", "From the header", rank=1)]
-        assert list(titled.facts) == [Fact("title", "Typed")]
-        assert list(again.facts) == []
+        assert list(header.traits) == [Trait("title", "From the header", rank=1)]
+        assert list(titled.traits) == [Trait("title", "Typed")]
+        assert list(again.traits) == []
         assert [event.text for event in again.events] == ["Typed"]
-        assert list(other.facts) == [Fact("title", "Typed again")]
+        assert list(other.traits) == [Trait("title", "Typed again")]
 
     @pytest.mark.parametrize(
-        ("header", "facts"),
+        ("header", "traits"),
         [
-            ({"id": "claude-3f6d"}, [Fact("imported_from", "claude-code:3f6d", rank=1)]),
-            ({"id": "codex-0197"}, [Fact("imported_from", "codex:0197", rank=1)]),
-            ({"id": "opencode-ses-ab1"}, [Fact("imported_from", "opencode:ses-ab1", rank=1)]),
+            ({"id": "claude-3f6d"}, [Trait("imported_from", "claude-code:3f6d", rank=1)]),
+            ({"id": "codex-0197"}, [Trait("imported_from", "codex:0197", rank=1)]),
+            ({"id": "opencode-ses-ab1"}, [Trait("imported_from", "opencode:ses-ab1", rank=1)]),
             (
                 {"id": "opencode-ses-ab1", "imported_from": "opencode:ses_Ab1"},
-                [Fact("imported_from", "opencode:ses_Ab1")],
+                [Trait("imported_from", "opencode:ses_Ab1")],
             ),
-            ({"id": "x", "imported_from": {"agent": "codex", "id": "0197"}}, [Fact("imported_from", "codex:0197")]),
+            ({"id": "x", "imported_from": {"agent": "codex", "id": "0197"}}, [Trait("imported_from", "codex:0197")]),
             ({"id": "telegram-48151623"}, []),
             ({"id": "claude-"}, []),
         ],
     )
-    def test_where_a_session_was_imported_from(self, header: dict[str, Any], facts: list[Fact]) -> None:
+    def test_where_a_session_was_imported_from(self, header: dict[str, Any], traits: list[Trait]) -> None:
         parser = AsterParser()
         parsed = parser.feed({"type": "session", **header}, AT)
-        assert list(parsed.facts) == facts
-        assert parser.names_parent is bool(facts)
+        assert list(parsed.traits) == traits
+        assert parser.names_parent is bool(traits)
 
     def test_a_failed_tool_is_an_error_and_a_call_finds_its_name(self) -> None:
         call = {"id": "c", "type": "function", "function": {"name": "run", "arguments": "{}"}}
@@ -310,7 +310,7 @@ class TestPublicFaults:
         records += [message("user", content="heron", extra={"a": 1}) for _ in range(10)]
         lines, reading = reader("".join(json.dumps(record) + "\n" for record in records).encode())
         assert sum(len(line.events) for line in lines) == 10
-        assert list(lines[0].facts) == [Fact("version", "format 99")]
+        assert list(lines[0].traits) == [Trait("version", "format 99")]
         assert reading.final.counts.skipped_types == {"unknown:new0": 67, "unknown:new1": 67, "unknown:new2": 66}
         assert reading.final.counts.damaged == 0
 

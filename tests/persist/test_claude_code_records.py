@@ -10,7 +10,7 @@ import pytest
 
 from persist.agents.claude_code import AGENT
 from persist.errors import ShapeError
-from persist.events import EVENT_TYPES, Event, Fact, Parsed, Usage
+from persist.events import EVENT_TYPES, Event, Parsed, Trait, Usage
 from persist.sources import TRANSCRIPT, Line, Parser, Source, Stat
 
 DATA = Path(__file__).parent.parent / "data"
@@ -126,17 +126,17 @@ class TestEveryKindOfRecord:
         assert {name if name in AGENT.skips else f"{name.partition(':')[0]}:*" for name in names} <= AGENT.skips.keys()
         assert list(AGENT.skips) == sorted(AGENT.skips)
 
-    def test_facts_are_told_once_and_when_they_change(self) -> None:
+    def test_traits_are_told_once_and_when_they_change(self) -> None:
         parsed = feed_all(AGENT.open_parser(source(EVERY_KIND), None), records(EVERY_KIND))
-        assert [fact for p in parsed for fact in p.facts] == [
-            Fact("cwd", "/w/orchard"),
-            Fact("git_branch", "main"),
-            Fact("version", "2.1.240"),
-            Fact("model", "m-two"),
-            Fact("title", "Graft a pear", 1),
-            Fact("title", "Orchard", 0),
-            Fact("cwd", "/w/orchard/shed"),
-            Fact("cwd", "/w/orchard"),
+        assert [trait for p in parsed for trait in p.traits] == [
+            Trait("cwd", "/w/orchard"),
+            Trait("git_branch", "main"),
+            Trait("version", "2.1.240"),
+            Trait("model", "m-two"),
+            Trait("title", "Graft a pear", 1),
+            Trait("title", "Orchard", 0),
+            Trait("cwd", "/w/orchard/shed"),
+            Trait("cwd", "/w/orchard"),
         ]
 
     def test_results_name_the_tool_of_their_call(self) -> None:
@@ -169,7 +169,7 @@ class TestEveryKindOfRecord:
 class TestTitles:
     def test_a_summary_names_the_record_it_is_about(self) -> None:
         parsed = one({"type": "summary", "summary": "Old title", "leafUuid": "u-9"})
-        assert parsed.facts == [Fact("title", "Old title", 2, "u-9")]
+        assert parsed.traits == [Trait("title", "Old title", 2, "u-9")]
 
     def test_one_title_about_two_records_is_two_titles(self) -> None:
         parser = AGENT.open_parser(source(), None)
@@ -428,7 +428,7 @@ class TestWhoseSessionItIs:
         parsed = parser.feed(user("look around", sessionId="parent", agentId="a1", isSidechain=True), Line(1, 0))
         assert parser.session_id == "parent/a1"
         assert parser.names_parent
-        assert Fact("parent", "parent") in parsed.facts
+        assert Trait("parent", "parent") in parsed.traits
         assert [e.is_prompt for e in parsed.events] == [False]
 
     def test_without_ids_the_folder_and_the_file_name_tell(self) -> None:
@@ -444,7 +444,7 @@ class TestWhoseSessionItIs:
         parsed = feed_all(parser, [user("mine"), user("the agent's", isSidechain=True, cwd="/elsewhere")])
         assert parser.session_id == "s"
         assert [e.is_prompt for p in parsed for e in p.events] == [True, False]
-        assert not any(fact.value == "/elsewhere" for p in parsed for fact in p.facts)
+        assert not any(trait.value == "/elsewhere" for p in parsed for trait in p.traits)
 
     def test_records_without_an_id_leave_it_open(self) -> None:
         parser = AGENT.open_parser(source(), None)
@@ -461,7 +461,7 @@ class TestWhoseSessionItIs:
         parser = AGENT.open_parser(source(path), None)
         parsed = feed_all(parser, records(path))
         assert parser.names_parent
-        assert [f.value for p in parsed for f in p.facts if f.name == "parent"] == [
+        assert [f.value for p in parsed for f in p.traits if f.name == "parent"] == [
             "7a7a7a7a-0000-4000-8000-000000000001"
         ]
 

@@ -353,7 +353,7 @@ class TestTails:
         plain, _ = read(agent, b"\n".join(lines))
         windows, reader = read(agent, b"\xef\xbb\xbf" + b"\r\n".join(lines))
         assert [line.events for line in windows] == [line.events for line in plain]
-        assert [line.facts for line in windows] == [line.facts for line in plain]
+        assert [line.traits for line in windows] == [line.traits for line in plain]
         assert reader.final.session_id == "s1"
         assert reader.final.counts.damaged == 0
         assert windows[1].offset_bytes == 3 + len(lines[0]) + 2 + 2

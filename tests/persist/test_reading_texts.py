@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from persist.events import AGENT, CONTROL, EVENT_TYPES, FACTS, USER
+from persist.events import AGENT, CONTROL, EVENT_TYPES, TRAITS, USER
 from persist.lines import decode_line
 from tests.persist.sample_files import FILES, read
 
@@ -112,17 +112,17 @@ class TestVocabulary:
         seen: Counter[str] = Counter()
         for agent, path in FILES:
             for line in read(agent, path.read_bytes(), None, path)[0]:
-                seen.update(fact.name for fact in line.facts)
+                seen.update(trait.name for trait in line.traits)
                 for numbered in line.events:
                     event = numbered.event
                     seen[event.event_type] += 1
                     assert event.event_type in EVENT_TYPES
                     assert event.kind in (USER, AGENT, CONTROL)
                     assert event.kind == USER or not event.is_prompt
-                assert {fact.name for fact in line.facts} <= FACTS.keys()
+                assert {trait.name for trait in line.traits} <= TRAITS.keys()
                 assert line.events or not line.usage
         assert len(EVENT_TYPES.keys() & seen.keys()) > 20
-        assert len(FACTS.keys() & seen.keys()) > 7
+        assert len(TRAITS.keys() & seen.keys()) > 7
 
     @settings(max_examples=500, deadline=None)
     @given(seeds)
@@ -132,5 +132,5 @@ class TestVocabulary:
         word = random.choice([text for text in texts_in(random.choice(RECORDS)[2]) if text] or ["x"])
         for line in read(agent, json.dumps(mutated(record, random, word)).encode() + b"\n", None, path)[0]:
             assert {numbered.event.event_type for numbered in line.events} <= EVENT_TYPES.keys()
-            assert {fact.name for fact in line.facts} <= FACTS.keys()
+            assert {trait.name for trait in line.traits} <= TRAITS.keys()
             assert line.events or not line.usage
