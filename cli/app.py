@@ -1,6 +1,6 @@
 """``asx``: reads the command line, runs one command, and answers with an exit code (DESIGN 12).
 
-Imports Typer and nothing of ``index`` or ``persist``: a command imports what it needs itself, so that help and
+Imports Typer and, through ``cli.exits``, the error trees: a command imports what it needs itself, so that help and
 search start fast. Every error ends in ``cli.exits``.
 """
 

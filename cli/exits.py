@@ -1,7 +1,8 @@
 """The edge: every error becomes an exit code, a kind and one sentence (DESIGN 12; output contract, "Error").
 
-Imports the two error trees, which are standard library only. The only place where ``except Exception`` stands:
-what nobody foresaw is named by its type and place, never by its message or locals, which may hold a transcript's text.
+Imports the two error trees, which are standard library only. Here (and around one source, in ``index.load``) stands
+``except Exception``: what nobody foresaw is named by its type and place, never by its message or locals, which may
+hold a transcript's text.
 """
 
 from __future__ import annotations

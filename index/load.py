@@ -104,6 +104,7 @@ class Loader:
         if step.action is Action.RELEASE and step.known is not None:
             self._applier.release(step.known.id)
             counts.unchanged += 1
+            self._progress.advance(step.source.stat.size_bytes)
             return
         try:
             with open_regular(step.source.path, 0) as file:

@@ -49,7 +49,7 @@ _table(
     Column("repo_root", TEXT, primary_key=True, nullable=False),
     *_needed(TEXT, "project"),
 )
-_table(
+_sessions = _table(
     "session_rows",
     _key(),
     *_needed(INTEGER, "agent_id"),
@@ -171,6 +171,7 @@ _prose = _table(
     *_needed(TEXT, "text"),
 )
 
+Index("session_rows_imported", _sessions.c.imported_from, sqlite_where=_sessions.c.imported_from.is_not(None))
 Index("source_rows_session", _sources.c.session_row)
 Index("event_rows_place", _events.c.source_id, _events.c.line_number)
 Index("event_rows_identity", _events.c.identity)

@@ -135,9 +135,11 @@ WHERE n.cwd = :cwd OR (n.cwd IS NULL AND n.project = :project)"""
 _FORGET: Final = """DELETE FROM session_rows WHERE id IN (SELECT id FROM touched_session)
 AND NOT EXISTS (SELECT 1 FROM source_rows s WHERE s.session_row = session_rows.id)"""
 _TOUCH_IMPORTS: Final = """INSERT OR IGNORE INTO touched_session
-SELECT i.id FROM session_rows i WHERE i.imported_from IN (
-  SELECT a.name || ':' || n.session_id FROM touched_session t
-  CROSS JOIN session_rows n ON n.id = t.id CROSS JOIN agents a ON a.id = n.agent_id)"""
+SELECT i.id FROM touched_session t
+CROSS JOIN session_rows n ON n.id = t.id
+CROSS JOIN agents a ON a.id = n.agent_id
+CROSS JOIN session_rows i INDEXED BY session_rows_imported
+  ON i.imported_from IS NOT NULL AND i.imported_from = a.name || ':' || n.session_id"""
 _NOTE_IMPORTED: Final = """INSERT OR IGNORE INTO touched_import
 SELECT t.id FROM touched_session t CROSS JOIN session_rows n ON n.id = t.id WHERE n.imported_from IS NOT NULL"""
 _FORGET_IMPORTED: Final = "DELETE FROM touched_import"

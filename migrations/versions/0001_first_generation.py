@@ -227,6 +227,7 @@ LOCAL_TABLES: Final = (
 )
 
 INDEXES: Final = (
+    "CREATE INDEX session_rows_imported ON session_rows (imported_from) WHERE imported_from IS NOT NULL",
     "CREATE INDEX source_rows_session ON source_rows (session_row)",
     "CREATE INDEX event_rows_place ON event_rows (source_id, line_number)",
     "CREATE INDEX event_rows_identity ON event_rows (identity)",

@@ -7,6 +7,7 @@ Reads folders and asks ``stat``; opens no file. Whatever cannot be a source is n
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +30,7 @@ class Scan:
         self._agent = agent
         self._root = root
         self._path = absolute(root.path)
+        self._path_text = str(self._path)
         self._real = os.path.realpath(root.path)
         self.sources: list[Source] = []
         self.troubles: list[Trouble] = []
@@ -82,14 +84,13 @@ class Scan:
             return
         try:
             result = entry.stat()
-            plain = entry.is_file()
         except OSError as error:
             self.trouble(entry.path, "unreadable", f"the file cannot be looked at: {error.strerror or error}")
             return
-        if not plain:
+        if not stat.S_ISREG(result.st_mode):
             self.trouble(entry.path, "not_a_file", "something that is not a file has a source's name")
             return
-        self.sources.append(Source(self._agent, kind, entry.path, str(self._path), stat_of(result), path_tells))
+        self.sources.append(Source(self._agent, kind, entry.path, self._path_text, stat_of(result), path_tells))
 
     def trouble(self, path: str, kind: str, message: str) -> None:
         """Note something in the way."""

@@ -26,6 +26,8 @@ CREATE INDEX prose_newest ON prose (field, sort_ts);
 
 CREATE INDEX prose_prompts ON prose (text_hash) WHERE field IN (1, 2);
 
+CREATE INDEX session_rows_imported ON session_rows (imported_from) WHERE imported_from IS NOT NULL;
+
 CREATE INDEX source_rows_session ON source_rows (session_row);
 
 CREATE INDEX trait_rows_place ON trait_rows (source_id, line_number);

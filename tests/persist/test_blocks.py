@@ -1,3 +1,5 @@
+"""Memory blocks: parsing, order, and how a name finds one."""
+
 from __future__ import annotations
 
 import hashlib

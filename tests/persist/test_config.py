@@ -1,3 +1,5 @@
+"""The configuration file: what is accepted, what is refused and how it says so."""
+
 from __future__ import annotations
 
 import stat

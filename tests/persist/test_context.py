@@ -1,3 +1,5 @@
+"""The memory context in the shape that Aster gives it."""
+
 from __future__ import annotations
 
 import json

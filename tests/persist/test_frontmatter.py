@@ -1,3 +1,5 @@
+"""Frontmatter: values stay the text that was written, whatever YAML would make of them."""
+
 from __future__ import annotations
 
 import time

@@ -1,3 +1,5 @@
+"""The memory journal: order, damaged lines, torn tails, and reading on from any place."""
+
 from __future__ import annotations
 
 from pathlib import Path

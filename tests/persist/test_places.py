@@ -1,3 +1,5 @@
+"""Every place, computed from an environment alone."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""ASTER.md: its facts, with line and byte offset."""
+
 from __future__ import annotations
 
 from pathlib import Path

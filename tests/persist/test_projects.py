@@ -1,3 +1,5 @@
+"""The project of a folder: git roots, worktrees, submodules, and what is no longer on disk."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""The search key and its trigrams: candidates are a superset of the hits, in a real full-text table too."""
+
 from __future__ import annotations
 
 import sqlite3

@@ -1,3 +1,5 @@
+"""Normalising with provenance: which stored characters gave which of the normal form."""
+
 from __future__ import annotations
 
 from unicodedata import normalize

@@ -1,3 +1,5 @@
+"""What a person typed, read once: case mode, form, key, and what is refused."""
+
 from __future__ import annotations
 
 import subprocess

@@ -1,3 +1,5 @@
+"""Spans equal a brute force written straight from the definition, over texts of all planes."""
+
 from __future__ import annotations
 
 import time
