@@ -75,10 +75,6 @@ class Applier:
             self._sessions[key] = row[0] if row else self._insert(statements.ADD_SESSION, key)
         return self._sessions[key]
 
-    def forget_sessions(self) -> None:
-        """Drop what was remembered of sessions' rows: settling may have removed some."""
-        self._sessions.clear()
-
     def add_source(self, source: Source) -> int:
         """Add a source without rows and return its id."""
         key = (self.agent_id(source.agent), source.kind, source.path, source.root)

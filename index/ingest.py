@@ -1,23 +1,17 @@
 """Brings the index up to date: look, plan, load, settle; the first time, a rebuild.
 
 The lock is held from the look at the disk to the last commit, so that two ingests never work from the same snapshot.
-A run commits in slices; a run that dies leaves what it committed, and the next one goes on. Plain ``sqlite3``; Alembic
-is only imported where an index is made.
+A run commits in slices (``index.slices``); a run that dies leaves what it committed, and the next one goes on. Plain
+``sqlite3``; Alembic is only imported where an index is made.
 """
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import time
-from pathlib import Path
-from typing import Final
 
-from index import statements
-from index.apply import Applier
 from index.discovery import Look, look
 from index.errors import IndexUnusableError
-from index.load import CopyOrder, Loader, Progress, Silent, StoredState
+from index.load import Progress, Silent
 from index.lock import index_lock
 from index.notices import deletion_notice
 from index.opening import (
@@ -28,22 +22,15 @@ from index.opening import (
     open_writer,
     read_header,
 )
-from index.plan import BROKEN, FAILED, GONE_TOGETHER, HELD, IGNORED, Action, KnownSource, Plan, Step
+from index.plan import BROKEN, FAILED, HELD, IGNORED, KnownSource, Plan, Step
 from index.rebuild import rebuild_locked
 from index.results import AgentReport, IngestReport, Problem
 from index.run import begin_report, finish_report, plan_of, read_known, why_still_unreadable, without_cycles
 from index.settings import Settings
-from index.settle import settle_touched
-from index.settle_sessions import moved_projects, touch_moved
+from index.settle_sessions import moved_projects
+from index.slices import SliceWriter, slices
 from index.sqlite_errors import translate_write_errors
-from migrations import GENERATION
 from persist.projects import ProjectResolver
-from persist.reading import Checkpoint
-from persist.times import now
-
-SLICE_BYTES: Final = 64 * 1024 * 1024
-SLICE_SOURCES: Final = 2000
-"""A commit comes after about this much work: what a killed run loses, and what settling has in hand, is bounded."""
 
 
 def ingest(
@@ -115,7 +102,11 @@ def _write(
 ) -> None:  # fmt: skip
     connection = open_writer(settings.index_path)
     try:
-        _carry_out(settings, connection, plan, moved, resolver, report, progress)
+        writer = SliceWriter(settings, connection, resolver, report, progress)
+        writer.let_go(plan, moved)
+        progress.start(sum(step.source.stat.size_bytes for step in plan.steps))
+        for steps in slices(plan.steps):
+            writer.write(steps)
         connection.execute("PRAGMA busy_timeout = 0")  # a long reader keeps its pages; the next run truncates
         connection.execute("PRAGMA wal_checkpoint(truncate)")
     except BaseException:
@@ -124,56 +115,6 @@ def _write(
         raise
     finally:
         connection.close()
-
-
-def _carry_out(
-    settings: Settings, connection: sqlite3.Connection, plan: Plan, moved: list[tuple[str, str, str]],
-    resolver: ProjectResolver, report: IngestReport, progress: Progress,
-) -> None:  # fmt: skip
-    progress.start(sum(step.source.stat.size_bytes for step in plan.steps))
-    _begin(connection, settings.index_path)
-    applier = Applier(connection, touching=True)
-    loader = Loader(settings, applier, report, now(), progress)
-    for row in (*plan.gone, *plan.excluded):
-        applier.remove_source(row.id)
-    for row, why in (*((row, GONE_TOGETHER) for row in plan.withheld), *plan.unreachable):
-        applier.hold(row.id, why)
-    touch_moved(connection, moved)
-    read_bytes = 0
-    for number, step in enumerate(plan.steps, start=1):
-        loader.carry_out(step, _stored(connection, step))
-        read_bytes += step.source.stat.size_bytes if step.action is not Action.MAYBE_TAIL else 0
-        if read_bytes > SLICE_BYTES or number % SLICE_SOURCES == 0:
-            read_bytes = 0
-            _commit(connection, loader, applier, resolver)
-            _begin(connection, settings.index_path)
-    _commit(connection, loader, applier, resolver)
-
-
-def _begin(connection: sqlite3.Connection, path: Path) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    generation = connection.execute("PRAGMA user_version").fetchone()[0]
-    if generation != GENERATION:
-        raise IndexUnusableError(path, f"became generation {generation} while this ran", "run: asx ingest")
-
-
-def _commit(connection: sqlite3.Connection, loader: Loader, applier: Applier, resolver: ProjectResolver) -> None:
-    loader.flush()
-    settle_touched(connection, resolver.project_of)
-    applier.forget_sessions()
-    connection.execute("COMMIT")
-
-
-def _stored(connection: sqlite3.Connection, step: Step) -> StoredState | None:
-    if step.known is None:
-        return None
-    row = connection.execute(statements.SOURCE_STATE, (step.known.id,)).fetchone()
-    head_hash, tail_hash, saved, *order = row
-    try:
-        checkpoint = Checkpoint.load(json.loads(saved)) if saved else Checkpoint()
-    except (KeyError, TypeError, ValueError):
-        checkpoint = Checkpoint()
-    return StoredState(head_hash, tail_hash, checkpoint, CopyOrder(*order))
 
 
 def _report_plan(

@@ -68,6 +68,16 @@ class StoredState:
     order: CopyOrder
 
 
+class SourceLostError(Exception):
+    """A source that the index has could not be read to its end: its rows must stay as they were (DESIGN law 5)."""
+
+    def __init__(self, source: Source, reason: str) -> None:
+        self.agent = source.agent
+        self.path = source.path
+        self.reason = reason
+        super().__init__(f"{source.path} could not be read to its end: {reason}")
+
+
 class Verdict(NamedTuple):
     """What became of a source that is read line by line. ``final`` tells nothing of one that was not recognised."""
 
@@ -83,6 +93,7 @@ class _Opened(NamedTuple):
     source: Source
     start: Checkpoint | None
     stored: StoredState | None
+    has_rows: bool
 
 
 class Loader:
@@ -99,7 +110,10 @@ class Loader:
         self._projector = Projector(applier.next_id(), settings.limits)
 
     def carry_out(self, step: Step, stored: StoredState | None) -> None:
-        """Read one source anew or from its checkpoint; ``stored`` is null for a source that is new."""
+        """Read one source anew or from its checkpoint; ``stored`` is null for a source that is new.
+
+        Raises ``SourceLostError`` when reading fails after rows of the source were removed: the caller rolls back.
+        """
         counts = self._agent(step.source.agent).sources
         if step.action is Action.RELEASE and step.known is not None:
             self._applier.release(step.known.id)
@@ -111,7 +125,7 @@ class Loader:
                 source = step.source._replace(stat=stat_of(os.fstat(file.fileno())))
                 self._load(step, source, file, stored)
         except OSError as error:
-            self._cannot_read(step, error.strerror or type(error).__name__)
+            self.cannot_read(step, error.strerror or type(error).__name__)
         self._progress.advance(step.source.stat.size_bytes)
 
     def flush(self) -> None:
@@ -136,18 +150,22 @@ class Loader:
         source_id = step.known.id if step.known else self._applier.add_source(source)
         if step.known:
             self._applier.remove_rows(source_id, line_number)
+        has_rows = step.known is not None and step.known.status in (INDEXED, HELD)
         try:
             if source.kind in LINE_KINDS:
-                status = self._load_lines(_Opened(source_id, source, start, stored), file)
+                status = self._load_lines(_Opened(source_id, source, start, stored, has_rows), file)
             else:
                 status = self._load_note(source_id, source, beginning)
-        except sqlite3.Error:
+        except (sqlite3.Error, SourceLostError):
             raise  # the index's fault, not the source's: SQLite may have rolled the transaction back
-        except Exception as error:  # noqa: BLE001 - one source's fault must not hide the others (DESIGN law 5)
+        except Exception as error:
+            # What the machine lacks for a moment passes, and the next ingest tries again; a parser's fault stays.
+            passes = isinstance(error, OSError | MemoryError)
+            if passes and has_rows:
+                raise SourceLostError(source, type(error).__name__) from error
             self.flush()
             self._applier.remove_rows(source_id, 0)
-            # What the machine lacks for a moment passes, and the next ingest tries again; a parser's fault stays.
-            status = FAILED if isinstance(error, OSError | MemoryError) else BROKEN
+            status = FAILED if passes else BROKEN
             self._fail(source_id, source, status, f"its parser failed ({type(error).__name__})")
             self.problem("failed", source.path, f"its parser failed ({type(error).__name__})")
             return
@@ -166,7 +184,7 @@ class Loader:
         return stored.checkpoint
 
     def _load_lines(self, opened: _Opened, file: IO[bytes]) -> str:
-        source_id, source, start, _ = opened
+        source_id, source, start, _, has_rows = opened
         limit = self._settings.configuration.limits.max_line_bytes
         reader = SourceReader(self._settings.agent(source.agent), source, file, start, max_line_bytes=limit)
         before = start.counts.copy() if start else Counts()
@@ -183,6 +201,8 @@ class Loader:
             hashes = edges(file, reader.checkpoint.offset_bytes)
         except OSError as error:
             reason = error.strerror or "reading failed"
+            if has_rows:
+                raise SourceLostError(source, reason) from error
             verdict = Verdict(FAILED, reason, reader.final)
             self.problem("unreadable", source.path, f"reading stopped: {reason}")
         self._finish(opened, reader, verdict, hashes)
@@ -205,7 +225,7 @@ class Loader:
         self, opened: _Opened, reader: SourceReader, verdict: Verdict, hashes: tuple[bytes | None, bytes | None]
     ) -> None:
         """Store the source's state, and note what its rows bear on once they are in the tables."""
-        source_id, source, start, stored = opened
+        source_id, source, start, stored, _ = opened
         final = verdict.final
         session_row: int | None = None
         if source.kind == TRANSCRIPT and (final.session_id or final.has_talk):
@@ -264,7 +284,7 @@ class Loader:
         else:
             counts.replaced += 1
 
-    def _cannot_read(self, step: Step, reason: str) -> None:
+    def cannot_read(self, step: Step, reason: str) -> None:
         """Hold a known source as it was; note a new one as failed, to be tried again."""
         counts = self._agent(step.source.agent).sources
         self.problem("unreadable", step.source.path, f"cannot be read: {reason}")

@@ -12,8 +12,8 @@ from random import Random
 
 import pytest
 
-from index import ingest as ingesting
 from index import load
+from index import slices as slicing
 from index.ingest import ingest
 from index.settings import Settings
 from index.verify import verify
@@ -63,7 +63,7 @@ def test_after_each_step_the_dump_is_that_of_a_rebuild(seed: int, world: World, 
 def test_what_is_held_stays_apart_and_the_rest_is_that_of_a_rebuild(
     seed: int, world: World, places: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingesting, "SLICE_SOURCES", 2)  # a small store then goes through what a large one does
+    monkeypatch.setattr(slicing, "SLICE_SOURCES", 2)  # a small store then goes through what a large one does
     monkeypatch.setattr(load, "FLUSH_CHARACTERS", 1500)
     steps = history(seed, list(STEPS))
     for number, step in enumerate(steps, start=1):

@@ -19,6 +19,7 @@ import pytest
 
 from index import ingest as ingesting
 from index import opening, swap
+from index import slices as slicing
 from index.errors import IndexBusyError, IndexUnusableError, NoIndexError
 from index.ingest import ingest
 from index.lock import index_lock, new_path
@@ -78,7 +79,7 @@ def assert_whole(places: Settings) -> None:
 def test_a_run_killed_at_any_moment_leaves_an_index_that_the_next_one_completes(
     act: Run, home: HomeBuilder, places: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingesting, "SLICE_SOURCES", 7)
+    monkeypatch.setattr(slicing, "SLICE_SOURCES", 7)
     fill(home, 50)
     began = time.monotonic()
     ingest(places)
