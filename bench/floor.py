@@ -23,7 +23,7 @@ import orjson
 
 from bench.measure import Spent, spent_since
 from index.fields import ANSWER, PROMPT, SUMMARY, TITLE
-from index.project import KIND_CODES, TYPE_CODES
+from index.projection import KIND_CODES, TYPE_CODES
 from index.statements import (
     ADD_AGENT,
     ADD_SESSION,

@@ -1,6 +1,7 @@
 """How many cells of a terminal a text takes, and cutting it to a number of them; pure, standard library only.
 
-Wide characters (East Asian, most emoji) take two cells, combining marks and joiners none. Texts are already safe.
+Wide characters (East Asian, most emoji) take two cells, combining marks and joiners none. Texts are already
+safe (``cli.output.safe``).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from index import statements
-from index.project import LocalRows
+from index.projection import LocalRows
 from persist.reading import Checkpoint
 from persist.sources import Source
 from persist.times import from_ns

@@ -3,6 +3,8 @@
 Plain ``sqlite3`` only; never SQLAlchemy. Statements are judged by SQLite's authorizer, never by their text. No Python
 function is ever put on this connection: one that runs inside a step holds the interpreter's lock, and the watchdog,
 which must end the process while a single long function call cannot be interrupted, would never run.
+
+What is allowed is decided in ``index.guard_rules``; what a denial is called, in ``index.query``.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 Works within the caller's transaction. One bad source never hides another (DESIGN law 5): what cannot be read is
 marked and told, and this is the one place beside the command line's edge where any exception of a source's parser is
 caught, counted and shown.
+
+Whether a grown file is read from its tail or anew is decided here, by its two edges (``index.plan`` only says maybe).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import IO, Final, NamedTuple, Protocol
 
 from index.apply import Applier, SourceState
 from index.plan import BROKEN, FAILED, HELD, IGNORED, INDEXED, Action, Step
-from index.project import Projector
+from index.projection import Projector
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
 from persist.fingerprint import edges, stat_of

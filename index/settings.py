@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from index.opening import projection_of
-from index.project import Limits
+from index.projection import Limits
 from persist.agents import AGENTS
 from persist.config import Configuration, check_agents, load
 from persist.errors import ConfigError

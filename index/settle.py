@@ -17,7 +17,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from index import settle_calls, settle_growth, settle_sessions, statements
+from index import settle_calls, settle_outgrown, settle_sessions, statements
 
 _ALL_TOUCHED: Final = (
     """INSERT OR IGNORE INTO touched_identity
@@ -74,7 +74,7 @@ FROM found WHERE history_rows.id = found.id AND history_rows.in_transcript <> fo
 def settle_touched(connection: sqlite3.Connection, resolve_project: settle_sessions.ResolveProject) -> None:
     """Settle what was noted in the ``touched_*`` tables since the last call, and empty them."""
     connection.execute(_MARK_COPIES)
-    settle_growth.mark_outgrown(connection)
+    settle_outgrown.mark_outgrown(connection)
     settle_calls.choose_calls(connection)
     settle_sessions.settle_sessions(connection, resolve_project)
     connection.execute(_MARK_IN_TRANSCRIPT)

@@ -12,8 +12,8 @@ import sqlite3
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from index.identity import hash_of
 from index.opening import open_reader
-from index.project import hash_of
 from index.results import EventRow
 from index.sessions import find_session
 from index.settings import Settings

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
 from index.discovery import look
-from index.project import hash_of, identity_of
+from index.identity import hash_of, identity_of
 from index.results import EventRow, SessionRow
 from index.settings import Settings
 from index.settle_sessions import ToldSource, ToldTrait, session_values

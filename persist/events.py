@@ -1,7 +1,7 @@
 """What agents tell us, in one vocabulary: the values that parsers make from records.
 
 Pure values, imported by everything, importing nothing. A parser (``persist.agents``) turns one record
-into one :class:`Parsed`; ``persist.reading`` numbers the events; ``index.project`` turns them into rows.
+into one :class:`Parsed`; ``persist.reading`` numbers the events; ``index.projection`` turns them into rows.
 Tuples, because a large store has millions of them.
 
 Event types (DESIGN 6; Aether's names, ``spec/aether.md`` 4.2, and ours) are listed in

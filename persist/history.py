@@ -1,4 +1,4 @@
-"""The store's prompt history: the newest prompts, whatever session they came from, in Aether's format.
+"""The store's prompt history: the newest 100 prompts, whatever session they came from, in Aether's format.
 
 ``sessions/prompt-history.jsonl`` (``spec/aether.md`` 3, DESIGN 9). Derived: ``persist.aster.rebuild_history`` makes it
 from the transcripts, of which this module knows nothing, and so no write waits for the disk. Two writers take turns

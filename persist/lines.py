@@ -6,6 +6,8 @@ follows). Imports the standard library, orjson and a type of ``persist.sources``
 orjson is the fast way (it reads integers beyond 64 bits as floats); what it refuses although a value can be read
 (lone surrogates, NaN, numbers beyond a float, a BOM, raw control characters, glued records, zero bytes) goes the slow
 way through ``json``.
+
+A torn last line is only marked here (``terminated``); what becomes of it is decided in ``persist.reading``.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ changes them (DESIGN 8), so that reading on from any checkpoint gives what one p
 
 The checkpoint always lies before the first line that is not finished. A last line without LF that is a whole JSON
 object is used at once and read again next time; otherwise its bytes are pending.
+A torn last line is such: its bytes wait, and the next reading begins with it.
 """
 
 from __future__ import annotations

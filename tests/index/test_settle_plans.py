@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from index import settle, settle_calls, settle_growth, settle_sessions, statements
+from index import settle, settle_calls, settle_outgrown, settle_sessions, statements
 from index.creating import create_index
 
 _BY_DESIGN = {
@@ -20,7 +20,7 @@ _BY_DESIGN = {
 }
 _ALL_STATEMENTS = {
     f"{module.__name__.removeprefix('index.')}.{name}": text
-    for module in (settle, settle_calls, settle_growth, settle_sessions)
+    for module in (settle, settle_calls, settle_outgrown, settle_sessions)
     for name, text in vars(module).items()
     if name.startswith("_") and name.isupper() and isinstance(text, str)
 } | {f"touch {number}": text for number, text in enumerate(statements.TOUCH_SOURCE)}

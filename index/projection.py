@@ -1,12 +1,12 @@
 """Turns what one source says into rows of the base tables: events in, tuples out.
 
-Pure. Row ids are given by the caller's counter and ascend with the order of the lines, which full text needs
-(``docs/decisions.md``). The order of values in each tuple is that of ``index.statements``.
+Pure; which events are one told twice is ``index.identity``'s. Row ids are given by the caller's counter and ascend
+with the order of the lines, which full text needs (``docs/decisions.md``). The order of values in each tuple is that of
+``index.statements``.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,8 +14,9 @@ from typing import Final, NamedTuple, TypeAlias
 from zlib import crc32
 
 from index.fields import BLOCK, FIELD_OF_TYPE, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT, NOTICE, PROMPT
+from index.identity import hash_of, identity_of
 from index.match.key import search_key
-from persist.events import EVENT_TYPES, Event, Note, NoteFact
+from persist.events import EVENT_TYPES, Note, NoteFact
 from persist.reading import Numbered, ReadLine
 
 MAX_PROSE_BYTES: Final = 4 * 1024 * 1024
@@ -158,33 +159,6 @@ class Projector:
         keys = rows.prompt_keys if field_code in IN_PROMPT_KEYS else rows.prose_keys
         keys.append((self.next_id, search_key(text)))
         rows.size_characters += 3 * len(text)
-
-
-def identity_of(event: Event, agent: str, session_key: str, projected: tuple[int, int, int]) -> int:
-    """Return the 64-bit identity of an event: equal identity means copies (DESIGN 6).
-
-    It covers the agent, the record's own id and part, and what was projected: the length and hash of its text and the
-    hash of its arguments, where a tool's text counts by its head. A record without an id counts by its time, and one
-    without a time only within its session: equal texts of two sessions are not copies.
-    """
-    if event.record_id is not None:
-        anchor = "r" + event.record_id
-    elif event.ts is not None:
-        anchor = "t"
-    else:
-        anchor = "s" + session_key
-    text_len, text_hash, arguments_hash = projected
-    return hash_of(
-        f"{agent}\x1e{anchor}\x1e{event.part}\x1e{event.ts}\x1e{event.event_type}\x1e{event.outcome}\x1e"
-        f"{event.tool_call_id}\x1e{event.tool_name}\x1e{event.model_name}\x1e{event.message_id}\x1e"
-        f"{text_len}\x1e{text_hash}\x1e{arguments_hash}"
-    )
-
-
-def hash_of(text: str) -> int:
-    """Return a 64-bit hash, the same on every machine; where it finds equal texts, the texts themselves decide."""
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
 
 
 def cut_bytes(text: str, limit_bytes: int) -> str:
