@@ -108,8 +108,9 @@ def _glance(settings: Settings, source: Source) -> _Glance | None:
     try:
         with open_regular(source.path) as file:
             window = file.read(WINDOW_BYTES)
-    except OSError:
-        return None
+    except OSError:  # it is listed all the same, by its name; showing it tells what is wrong
+        nothing = ToldSource(None, None, from_ns(source.stat.mtime_ns) or "", 0, [], None)
+        return _Glance(Path(source.path).stem, None, nothing, Counter(), source)
     limit = settings.configuration.limits.max_line_bytes
     reader = SourceReader(settings.agent(source.agent), source, io.BytesIO(window), max_line_bytes=limit)
     traits: list[Trait] = []

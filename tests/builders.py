@@ -7,11 +7,14 @@ Records are made by plain functions, files by :class:`HomeBuilder`. ``index`` is
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
+
+import pytest
 
 from index.settings import Settings, load_settings
 from persist.sources import Environment
@@ -201,3 +204,11 @@ class HomeBuilder:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         return path
+
+
+def make_unreadable(path: Path) -> None:
+    """Put in a file's place one that can be looked at and not read, by root neither: a process's memory at 0."""
+    if not Path("/proc/self/mem").exists():
+        pytest.skip("there is no file here that root cannot read")
+    path.unlink(missing_ok=True)
+    path.symlink_to(f"/proc/{os.getpid()}/mem")

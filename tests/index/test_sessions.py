@@ -16,7 +16,7 @@ from index.sessions import list_sessions, show_session
 from index.settings import Settings
 from persist.errors import AmbiguousError, NotFoundError, StoreIOError
 from tests import builders as make
-from tests.builders import HomeBuilder
+from tests.builders import HomeBuilder, make_unreadable
 
 pytestmark = pytest.mark.usefixtures("quick_schema")
 
@@ -290,3 +290,11 @@ def test_what_is_no_transcript_is_in_neither(home: HomeBuilder, opened: Open) ->
     home.aster("numbers", b"1", b"2", b"[]")
     home.claude("foreign", {"hello": 1})
     assert ids(opened(home)) == ["good"]
+
+
+def test_without_an_index_a_file_that_cannot_be_read_is_listed_by_its_name(home: HomeBuilder) -> None:
+    home.aster("good", make.aster_header("good", 0), make.aster_prompt("hello", 1))
+    make_unreadable(home.aster("lost", make.aster_header("lost", 0)))
+    total, listed = list_sessions(home.settings())
+    assert total == 2
+    assert {(row.session_id, row.title) for row in listed} == {("good", "hello"), ("lost", None)}

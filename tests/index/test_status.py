@@ -7,7 +7,6 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +20,7 @@ from index.status import status
 from index.verify import verify
 from persist.errors import ConfigError
 from tests import builders as make
-from tests.builders import HomeBuilder
+from tests.builders import HomeBuilder, make_unreadable
 from tests.index.conftest import rows
 
 pytestmark = pytest.mark.usefixtures("quick_schema")
@@ -31,14 +30,6 @@ def ingested(home: HomeBuilder) -> Settings:
     settings = home.settings()
     ingest(settings)
     return settings
-
-
-def make_unreadable(path: Path) -> None:
-    """Put in a file's place one that can be looked at and not read, by root neither: a process's memory at 0."""
-    if not Path("/proc/self/mem").exists():
-        pytest.skip("there is no file here that root cannot read")
-    path.unlink(missing_ok=True)
-    path.symlink_to(f"/proc/{os.getpid()}/mem")
 
 
 def test_without_an_index_it_is_stale_and_says_what_makes_one(home: HomeBuilder) -> None:
