@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -212,3 +213,10 @@ def make_unreadable(path: Path) -> None:
         pytest.skip("there is no file here that root cannot read")
     path.unlink(missing_ok=True)
     path.symlink_to(f"/proc/{os.getpid()}/mem")
+
+
+def is_above_permissions() -> bool:
+    """Return whether this process reads and writes whatever the mode bits say, as root usually does."""
+    with tempfile.NamedTemporaryFile() as file:
+        Path(file.name).chmod(0)
+        return os.access(file.name, os.R_OK | os.W_OK)

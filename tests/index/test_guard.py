@@ -19,6 +19,7 @@ from index.guard import Deadline, Watchdog, guarded
 from index.guard_rules import FUNCTIONS
 from index.query import run_query
 from index.results import Rows
+from tests.builders import is_above_permissions
 from tests.conftest import REPOSITORY
 from tests.index.bombs import BOMBS
 from tests.index.filled import empty_index, never, sample_index, snapshot
@@ -281,7 +282,7 @@ def test_what_is_no_index_is_told_before_the_statement_is(tmp_path: Path, filled
         run(tmp_path / "newer.sqlite", "SELECT 1")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes into read-only folders")
+@pytest.mark.skipif(is_above_permissions(), reason="this user writes into read-only folders")
 def test_a_folder_that_cannot_be_written_is_no_obstacle(filled: Path, tmp_path: Path) -> None:
     folder = tmp_path / "fixed"
     folder.mkdir()

@@ -10,8 +10,9 @@ import pytest
 
 from persist.agents.claude_code import AGENT
 from persist.sources import Environment, Found, Root
+from tests.builders import is_above_permissions
 
-NOT_ROOT = pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+NOT_ROOT = pytest.mark.skipif(is_above_permissions(), reason="this user reads everything")
 
 
 def put(path: Path, text: str = "{}\n") -> Path:

@@ -11,6 +11,7 @@ import pytest
 
 from persist import projects
 from persist.projects import ProjectResolver, project_of
+from tests.builders import is_above_permissions
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -163,7 +164,7 @@ def test_a_git_folder_without_a_head_or_a_pipe_is_no_repository(tmp_path: Path) 
     assert project_of(str(root / "empty")) == project_of(str(root / "pipe")) == str(root)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.skipif(is_above_permissions(), reason="this user reads everything")
 def test_an_unreadable_folder_is_its_own_project(tmp_path: Path) -> None:
     root = fake_repository(tmp_path / "closed" / "app")
     (tmp_path / "closed").chmod(0)
