@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from persist import times
+from persist.entries import EntryParser
 from persist.errors import ShapeError, StoreIOError
 from persist.events import JournalEntry, Parsed
 from persist.lines import decode_line, iter_lines
 from persist.regular import open_regular
-from persist.sources import Line, Record, Source, State
+from persist.sources import Record, Source, State
 
 JOURNAL_FILE: Final = "journal.jsonl"
 _OPTIONAL: Final = ("name", "detail", "source_session", "by")
@@ -24,36 +25,12 @@ def open_journal(_source: Source, state: State | None) -> JournalParser:
     return JournalParser(state)
 
 
-class JournalParser:
-    """A :class:`persist.sources.Parser` of journal lines; no line depends on another."""
+class JournalParser(EntryParser):
+    """Reads the lines of a journal; one that is an operation is of the format."""
 
-    def __init__(self, state: State | None = None) -> None:
-        self._recognised = bool((state or {}).get("recognised"))
-
-    @property
-    def session_id(self) -> str | None:
-        """Return ``None``: a journal belongs to no session."""
-        return None
-
-    @property
-    def names_parent(self) -> bool:
-        """Return ``False``: a journal is no fork."""
-        return False
-
-    @property
-    def recognised(self) -> bool:
-        """Tell whether any line so far was an operation."""
-        return self._recognised
-
-    def feed(self, record: Record, line: Line) -> Parsed:  # noqa: ARG002 - the protocol's signature
+    def read_entry(self, record: Record) -> Parsed:
         """Read one line. Raises ``ShapeError`` when it is no operation."""
-        entry = _entry(record)
-        self._recognised = True
-        return Parsed(journal=(entry,))
-
-    def save(self) -> State:
-        """Return the state: whether a line was recognised."""
-        return {"recognised": self._recognised}
+        return Parsed(journal=(_entry(record),))
 
 
 def read_journal(path: Path) -> tuple[list[JournalEntry], int]:

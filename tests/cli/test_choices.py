@@ -73,7 +73,8 @@ def test_event_ids(text: str, found: tuple[str, int | None]) -> None:
 
 @given(st.text())
 def test_typed_text_can_be_stored(text: str) -> None:
-    choices.typed_text(text.encode("utf-8", "replace").decode()).encode("utf-8")
+    typed = text.encode("utf-8", "replace").decode()
+    assert choices.typed_text(typed).encode("utf-8").decode("utf-8") == typed
 
 
 def test_bytes_that_are_not_utf_8_become_replacement_characters() -> None:

@@ -258,6 +258,7 @@ class TestRefusals:
         path = tmp_path / "a.jsonl"
         path.write_text(f'{{"type":"session","id":"a"{version}}}\n')
         SessionWriter.open(path).title("x")
+        assert Transcript.load(path).title == "x"
 
     def test_a_session_deleted_meanwhile_is_not_begun_again(self, tmp_path: Path) -> None:
         writer = create(tmp_path)

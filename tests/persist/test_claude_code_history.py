@@ -110,7 +110,7 @@ def test_the_state_goes_on_and_another_version_is_refused() -> None:
     state = json.loads(json.dumps(parser.save()))
     assert AGENT.open_parser(SOURCE, state).recognised
     with pytest.raises(ValueError, match="read the file anew"):
-        AGENT.open_parser(SOURCE, {**state, "v": 99})
+        AGENT.open_parser(SOURCE, {**state, "version": 99})
 
 
 class TestNotes:
