@@ -147,7 +147,7 @@ class Loader:
     def _text(
         self, kind: int, code: int, field: int, text: str, ts: str, *, is_prompt: bool = False, model: str | None = None
     ) -> None:
-        self._prose.append((self._next_id, field, ts, hash(text), text))
+        self._prose.append((self._next_id, field, self._source_id, ts, hash(text), text))
         self._add(kind, code, ts, is_prompt, len(text), None, None, None, None, None, model, 0, hash(text))
 
     def _event(

@@ -15,7 +15,7 @@ from index.fields import SEARCHED
 
 if TYPE_CHECKING:
     from index.freshness import Freshness
-    from index.results import Hit, SearchResult
+    from index.search import Hit, SearchResult
 
 _INDENT: Final = "  "
 _GAP: Final = "  "
@@ -112,7 +112,7 @@ def _excerpt_lines(hit: Hit, wide: int) -> list[str]:
 def print_nothing_found(result: SearchResult) -> None:
     """Say on stderr what was searched, how much of it there is, and where else the text stands (law 4)."""
     query = output.safe_line(result.query)
-    texts = count(result.texts, "text")
+    texts = count(result.texts or 0, "text")
     output.talk(f"nothing found for {query!r} in {_enumerated(result.searched, 'and')} ({texts})")
     elsewhere = {name: number for name, number in result.elsewhere.items() if number}
     others = [name for name in SEARCHED if name not in result.searched]

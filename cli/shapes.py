@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cli.snippets import snippet
 from index import results
+from index.search import found as search_found
 from persist.events import JournalEntry
 from persist.memory.blocks import Block
 
@@ -116,14 +117,14 @@ def status(found: results.Status) -> Shape:
     }
 
 
-def search(result: results.SearchResult, state: Freshness, *, snippet_characters: int | None = None) -> Shape:
+def search(result: search_found.SearchResult, state: Freshness, *, snippet_characters: int | None = None) -> Shape:
     """Return the shape of ``search``; with ``snippet_characters`` the texts are cut around their first span."""
     return {
         "query": result.query,
         "case": "sensitive" if result.exact_case else "insensitive",
-        "mode": "substring",
+        "mode": result.mode.value,
         "searched": list(result.searched),
-        "filters": dict(result.filters),
+        "filters": {},
         "total": result.total,
         "total_is_exact": result.total_is_exact,
         "returned": len(result.hits),
@@ -136,7 +137,7 @@ def search(result: results.SearchResult, state: Freshness, *, snippet_characters
     }
 
 
-def _hit(hit: results.Hit, snippet_characters: int | None) -> Shape:
+def _hit(hit: search_found.Hit, snippet_characters: int | None) -> Shape:
     shown = snippet(hit.text, hit.spans, len(hit.text) if snippet_characters is None else snippet_characters)
     start, end = hit.spans[0] if hit.spans else (0, 0)
     return {
@@ -166,7 +167,7 @@ def _hit(hit: results.Hit, snippet_characters: int | None) -> Shape:
     }
 
 
-def recent(query: str, hits: Iterable[results.Hit], *, truncated: bool) -> Shape:
+def recent(query: str, hits: Iterable[search_found.Hit], *, truncated: bool) -> Shape:
     """Return Aether's response of its prompt search: the first span of each prompt (``search --recent``)."""
     return {
         "query": query,
@@ -185,7 +186,7 @@ def recent(query: str, hits: Iterable[results.Hit], *, truncated: bool) -> Shape
     }
 
 
-def _place(place: results.Place) -> Shape:
+def _place(place: search_found.Place) -> Shape:
     return {"path": place.path, "line": place.line_number, "offset": place.offset_bytes}
 
 

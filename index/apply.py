@@ -1,8 +1,8 @@
 """Puts rows into the index and takes them out, within the caller's transaction.
 
-Plain ``sqlite3``; knows nothing of files. Every row of a text lies in three places (its table, ``prose``, a full-text
-table); this module alone adds and removes them, always together and in ascending id: FTS5 flushes its hash at every
-id that is not larger than the last, and at every savepoint, so there is none.
+Plain ``sqlite3``; knows nothing of files. Every row of a text lies in four places (its table, ``prose``, a table of
+keys, the table of words); this module alone adds and removes them, always together and in ascending id: FTS5 flushes
+its hash at every id that is not larger than the last, and at every savepoint, so there is none.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ class Applier:
         for statement in (
             statements.DELETE_PROMPT_KEY,
             statements.DELETE_PROSE_KEY,
+            statements.DELETE_WORDS,
             statements.DELETE_PROSE,
             statements.DELETE_MEASURES,
         ):
@@ -124,6 +125,7 @@ class Applier:
         many(statements.INSERT_PROSE, rows.prose)
         many(statements.INSERT_PROMPT_KEY, rows.prompt_keys)
         many(statements.INSERT_PROSE_KEY, rows.prose_keys)
+        many(statements.INSERT_WORDS, [(row[0], row[-1]) for row in rows.prose])
         many(statements.INSERT_USAGE, rows.usage)
         many(statements.INSERT_TRAIT, rows.traits)
         for statement, tuples in (

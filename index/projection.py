@@ -15,7 +15,7 @@ from zlib import crc32
 
 from index.fields import BLOCK, FIELD_OF_TYPE, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT, NOTICE, PROMPT
 from index.identity import hash_of, identity_of
-from index.match.key import search_key
+from index.match.key import stored_key
 from persist.events import EVENT_TYPES, Note, NoteFact
 from persist.reading import Numbered, ReadLine
 
@@ -84,7 +84,7 @@ class Projector:
             row = (self.next_id, source_id, line.number, line.offset_bytes, prompt.session_id, prompt.project,
                    prompt.ts, prompt.display)  # fmt: skip
             rows.prompts.append(row)
-            self._add_prose(HISTORY_PROMPT, prompt.ts, prompt.text, hash_of(prompt.text))
+            self._add_prose(HISTORY_PROMPT, source_id, prompt.ts, prompt.text, hash_of(prompt.text))
             self.next_id += 1
         for entry in line.journal:
             rows.journal.append((source_id, line.number, *entry))
@@ -105,13 +105,13 @@ class Projector:
                int(note.archived), note.superseded_by, int(note.pinned))  # fmt: skip
         self.rows.blocks.append(row)
         text = (head + note.body).replace("\0", "\ufffd")
-        self._add_prose(BLOCK, note.updated_at or note.created_at, text, hash_of(text))
+        self._add_prose(BLOCK, source_id, note.updated_at or note.created_at, text, hash_of(text))
         self.next_id += 1
 
     def add_note_fact(self, source_id: int, fact: NoteFact) -> None:
         """Project one bullet of ASTER.md."""
         self.rows.memory_facts.append((self.next_id, source_id, fact.line_number, fact.offset_bytes))
-        self._add_prose(MEMORY_FACT, None, fact.text, hash_of(fact.text))
+        self._add_prose(MEMORY_FACT, source_id, None, fact.text, hash_of(fact.text))
         self.next_id += 1
 
     def _add_event(self, source_id: int, agent: str, session_key: str, line: ReadLine, numbered: Numbered) -> None:
@@ -144,20 +144,20 @@ class Projector:
             None if arguments is None else len(arguments), model_name, message_id, record_id, part, may_grow, identity,
         )  # fmt: skip
         if text is not None and field_code is not None:
-            self._add_prose(field_code, sort_ts, text, text_hash)
+            self._add_prose(field_code, source_id, sort_ts, text, text_hash)
         self.rows.events.append(row)
         if measures is not None:
             self.rows.measures.append((self.next_id, *measures))
         self.rows.size_characters += 200
         self.next_id += 1
 
-    def _add_prose(self, field_code: int, sort_ts: str | None, text: str, text_hash: int) -> None:
+    def _add_prose(self, field_code: int, source_id: int, sort_ts: str | None, text: str, text_hash: int) -> None:
         if len(text) * 4 > MAX_PROSE_BYTES:
             text = cut_bytes(text, MAX_PROSE_BYTES)
         rows = self.rows
-        rows.prose.append((self.next_id, field_code, sort_ts, text_hash, text))
+        rows.prose.append((self.next_id, field_code, source_id, sort_ts, text_hash, text))
         keys = rows.prompt_keys if field_code in IN_PROMPT_KEYS else rows.prose_keys
-        keys.append((self.next_id, search_key(text)))
+        keys.append((self.next_id, stored_key(text)))
         rows.size_characters += 3 * len(text)
 
 

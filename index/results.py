@@ -92,66 +92,6 @@ class VerifyReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a text stands in its source: absolute path, 1-based line, byte offset of the line."""
-
-    path: str
-    line_number: int | None
-    offset_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One text that matched. Spans are UTF-8 byte offsets into ``text``, end exclusive, in order.
-
-    ``count`` is how many equal prompts are folded into this hit; ``field`` is one of ``index.fields.SEARCHED``;
-    ``session_files`` is how many files tell the session: with several, an event's number needs its file.
-    """
-
-    agent: str
-    session_id: str | None
-    parent_session_id: str | None
-    session_title: str | None
-    session_created_at: str | None
-    project: str | None
-    cwd: str | None
-    event_index: int | None
-    turn_index: int | None
-    ts: str | None
-    ts_source: str
-    kind: str
-    event_type: str | None
-    field: str
-    name: str | None
-    text: str
-    spans: tuple[tuple[int, int], ...]
-    count: int
-    place: Place
-    session_files: int
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """The hits of one search, newest first. ``total`` counts hits as listed, after folding.
-
-    ``total_is_exact`` is false when some candidates were counted by their key alone. ``elsewhere`` tells, when nothing
-    was found, how many texts of other fields hold the query; ``borrowed_times`` counts hits that are ordered by
-    another time than their record's own; ``texts`` how many texts were looked through.
-    """
-
-    query: str
-    exact_case: bool
-    searched: tuple[str, ...]
-    filters: Mapping[str, Any]
-    total: int
-    total_is_exact: bool
-    hits: tuple[Hit, ...]
-    elsewhere: Mapping[str, int]
-    texts: int
-    borrowed_times: int
-
-
-@dataclass(frozen=True, slots=True)
 class Rows:
     """A statement's answer: column names (duplicates kept), rows in order, and what was cut."""
 

@@ -165,12 +165,13 @@ _errors = _table(
 _prose = _table(
     "prose",
     _key(),
-    *_needed(INTEGER, "field"),
+    *_needed(INTEGER, "field", "source_id"),
     *_maybe(TEXT, "sort_ts"),
     *_needed(INTEGER, "text_hash"),
     *_needed(TEXT, "text"),
 )
 
+Index("session_rows_project", _sessions.c.project)
 Index("session_rows_imported", _sessions.c.imported_from, sqlite_where=_sessions.c.imported_from.is_not(None))
 Index("source_rows_session", _sources.c.session_row)
 Index("event_rows_place", _events.c.source_id, _events.c.line_number)
@@ -201,5 +202,5 @@ Index("journal_rows_place", _journal.c.source_id, _journal.c.line_number)
 Index("block_rows_source", _blocks.c.source_id)
 Index("memory_fact_rows_source", _memory_facts.c.source_id)
 Index("error_rows_place", _errors.c.source_id, _errors.c.line_number)
-Index("prose_newest", _prose.c.field, _prose.c.sort_ts)
-Index("prose_prompts", _prose.c.text_hash, sqlite_where=_prose.c.field.in_([1, 2]))
+Index("prose_newest", _prose.c.field, _prose.c.sort_ts, _prose.c.source_id)
+Index("prose_same", _prose.c.text_hash, _prose.c.field)

@@ -63,7 +63,7 @@ _MARK_IN_TRANSCRIPT: Final = """WITH found AS MATERIALIZED (
       AND (h.session_id IS NULL OR h.session_id = n.session_id)
   ) AS known
   FROM touched_hash t
-  CROSS JOIN prose p INDEXED BY prose_prompts ON p.text_hash = t.text_hash AND p.field IN (1, 2)
+  CROSS JOIN prose p INDEXED BY prose_same ON p.text_hash = t.text_hash AND p.field IN (1, 2)
   CROSS JOIN history_rows h ON h.id = p.id
   CROSS JOIN source_rows s ON s.id = h.source_id
 )

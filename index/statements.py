@@ -36,7 +36,8 @@ INSERT_MEMORY_FACT: Final = (
 INSERT_ERROR: Final = """INSERT INTO error_rows (
   source_id, line_number, offset_bytes, error, line_excerpt
 ) VALUES (?, ?, ?, ?, ?)"""
-INSERT_PROSE: Final = "INSERT INTO prose (id, field, sort_ts, text_hash, text) VALUES (?, ?, ?, ?, ?)"
+INSERT_PROSE: Final = "INSERT INTO prose (id, field, source_id, sort_ts, text_hash, text) VALUES (?, ?, ?, ?, ?, ?)"
+INSERT_WORDS: Final = "INSERT INTO prose_words (rowid, text) VALUES (?, ?)"
 INSERT_PROMPT_KEY: Final = "INSERT INTO prompt_keys (rowid, key) VALUES (?, ?)"
 INSERT_PROSE_KEY: Final = "INSERT INTO prose_keys (rowid, key) VALUES (?, ?)"
 
@@ -117,6 +118,8 @@ UNION ALL SELECT id FROM history_rows WHERE {_OF_SOURCE}
 UNION ALL SELECT id FROM block_rows WHERE source_id = :source_id AND 0 >= :line_number
 UNION ALL SELECT id FROM memory_fact_rows WHERE {_OF_SOURCE}
 ORDER BY id"""
+DELETE_WORDS: Final = "DELETE FROM prose_words WHERE rowid = ?"
+"""Before the prose: FTS5 reads there what was indexed (https://www.sqlite.org/fts5.html, "External Content Tables")."""
 DELETE_PROSE: Final = "DELETE FROM prose WHERE id = ?"
 DELETE_PROMPT_KEY: Final = "DELETE FROM prompt_keys WHERE rowid = ?"
 DELETE_PROSE_KEY: Final = "DELETE FROM prose_keys WHERE rowid = ?"
@@ -132,7 +135,7 @@ DELETE_OF_SOURCE: Final = (
     "DELETE FROM block_rows WHERE source_id = :source_id AND 0 >= :line_number",
 )
 
-FULL_TEXT_TABLES: Final = ("prompt_keys", "prose_keys")
+FULL_TEXT_TABLES: Final = ("prompt_keys", "prose_keys", "prose_words")
 BULK_LOADING: Final = (("hashsize", 4 * 1024 * 1024), ("automerge", 0), ("crisismerge", 1999))
 """While loading: no merging, and a hash that fits the processor's cache (a third of the time; docs/decisions.md)."""
 AFTER_LOADING: Final = (("hashsize", 1024 * 1024), ("automerge", 4), ("crisismerge", 16))

@@ -22,7 +22,7 @@ from index.discovery import Look, look
 from index.dump import NATURAL_KEYS, columns_of, dump_view
 from index.fields import IN_PROMPT_KEYS
 from index.load import Progress, Silent
-from index.match.key import search_key
+from index.match.key import stored_key
 from index.opening import open_reader
 from index.plan import FAILED, HELD, KnownSource
 from index.rebuild import build
@@ -165,7 +165,7 @@ def _fulltext_problem(copy: sqlite3.Connection) -> str | None:
         LEFT JOIN prompt_keys q ON q.rowid = p.id LEFT JOIN prose_keys r ON r.rowid = p.id"""
     ):
         key, stray = (prompt_key, prose_key) if field in IN_PROMPT_KEYS else (prose_key, prompt_key)
-        if key != search_key(text) or stray is not None:
+        if key != stored_key(text) or stray is not None:
             return f"the key of text {id_} is not that of its prose"
     counts = copy.execute(
         "SELECT (SELECT count(*) FROM prose), (SELECT count(*) FROM prompt_keys) + (SELECT count(*) FROM prose_keys)"

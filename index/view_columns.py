@@ -281,7 +281,10 @@ _OF_SOURCES: Final = (
 )
 
 _KEY: Final = Column(
-    "key", _TEXT, "the search key: the text folded to lower case, NFD, without accents; GLOB '*part*' uses the index"
+    "key",
+    _TEXT,
+    "the search key: the text folded to lower case, NFD, without accents, and two U+0001 as an end mark; GLOB "
+    "'*part*' uses the index",
 )
 FULL_TEXT: Final = (
     Table(
@@ -297,6 +300,14 @@ FULL_TEXT: Final = (
         "Trigrams of answers, thinking, notices, summaries and titles (rowid is event_id), of memory blocks (block_id) "
         "and facts (fact_id); used as prompt_keys is.",
         (_KEY,),
+    ),
+    Table(
+        "prose_words",
+        "fulltext",
+        "Words of every prompt, answer, thought, notice, summary, title, block and fact, by their stems and without "
+        "accents (porter unicode61); rowid as in prompt_keys and prose_keys. MATCH takes FTS5's own syntax, bm25() "
+        "ranks.",
+        (Column("text", _TEXT, "the text whose words were indexed"),),
     ),
 )
 VIEWS: Final = (*_OF_EVENTS, *_OF_SESSIONS, *_OF_PROMPT_HISTORIES, *_OF_MEMORY, *_OF_SOURCES)

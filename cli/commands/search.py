@@ -13,8 +13,7 @@ from cli.hit_text import print_hits, print_notes, print_nothing_found
 from cli.settings import open_settings
 
 if TYPE_CHECKING:
-    from index.results import SearchResult
-    from index.search import SearchRequest
+    from index.search import SearchRequest, SearchResult
     from index.settings import Settings
 
 EXAMPLES: Final = (

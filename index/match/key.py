@@ -15,8 +15,12 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-FOLD_VERSION: Final = 1
+FOLD_VERSION: Final = 2
 """Raise when the key of any text changes: the index's ``meta`` holds it, and another number means rebuild."""
+
+KEY_END: Final = "\1\1"
+"""Stands behind each stored key, so that its last characters begin trigrams too: one and two characters are found by
+the trigrams that begin with them. A text may hold U+0001 itself: one candidate too many, and the verifier decides."""
 
 MAX_TRIGRAMS: Final = 64
 """Trigrams sent for one query. Any subset finds a superset, and thousands of them cost milliseconds."""
@@ -58,6 +62,11 @@ def search_key(text: str) -> str:
     if is_short or foreign.translate(None, _UP_TO_FFFF):
         return text.translate(_LETTERS)
     return _fold_dense(text)
+
+
+def stored_key(text: str) -> str:
+    """Return what the full-text table holds of ``text``: its search key and ``KEY_END``."""
+    return search_key(text) + KEY_END
 
 
 def trigrams(key: str) -> list[str]:

@@ -220,6 +220,7 @@ LOCAL_TABLES: Final = (
     """CREATE TABLE prose (
   id INTEGER NOT NULL PRIMARY KEY,
   field INTEGER NOT NULL,
+  source_id INTEGER NOT NULL,
   sort_ts TEXT,
   text_hash INTEGER NOT NULL,
   text TEXT NOT NULL
@@ -227,6 +228,7 @@ LOCAL_TABLES: Final = (
 )
 
 INDEXES: Final = (
+    "CREATE INDEX session_rows_project ON session_rows (project)",
     "CREATE INDEX session_rows_imported ON session_rows (imported_from) WHERE imported_from IS NOT NULL",
     "CREATE INDEX source_rows_session ON source_rows (session_row)",
     "CREATE INDEX event_rows_place ON event_rows (source_id, line_number)",
@@ -246,8 +248,8 @@ INDEXES: Final = (
     "CREATE INDEX block_rows_source ON block_rows (source_id)",
     "CREATE INDEX memory_fact_rows_source ON memory_fact_rows (source_id)",
     "CREATE INDEX error_rows_place ON error_rows (source_id, line_number)",
-    "CREATE INDEX prose_newest ON prose (field, sort_ts)",
-    "CREATE INDEX prose_prompts ON prose (text_hash) WHERE field IN (1, 2)",
+    "CREATE INDEX prose_newest ON prose (field, sort_ts, source_id)",
+    "CREATE INDEX prose_same ON prose (text_hash, field)",
 )
 
 FULL_TEXT: Final = (
@@ -256,6 +258,9 @@ FULL_TEXT: Final = (
 )""",
     """CREATE VIRTUAL TABLE prose_keys USING fts5(
   key, tokenize = 'trigram case_sensitive 1', detail = none, columnsize = 0
+)""",
+    """CREATE VIRTUAL TABLE prose_words USING fts5(
+  text, content = 'prose', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2'
 )""",
 )
 

@@ -22,11 +22,13 @@ CREATE INDEX journal_rows_place ON journal_rows (source_id, line_number);
 
 CREATE INDEX memory_fact_rows_source ON memory_fact_rows (source_id);
 
-CREATE INDEX prose_newest ON prose (field, sort_ts);
+CREATE INDEX prose_newest ON prose (field, sort_ts, source_id);
 
-CREATE INDEX prose_prompts ON prose (text_hash) WHERE field IN (1, 2);
+CREATE INDEX prose_same ON prose (text_hash, field);
 
 CREATE INDEX session_rows_imported ON session_rows (imported_from) WHERE imported_from IS NOT NULL;
+
+CREATE INDEX session_rows_project ON session_rows (project);
 
 CREATE INDEX source_rows_session ON source_rows (session_row);
 
@@ -53,6 +55,14 @@ CREATE TABLE 'prose_keys_content'(id INTEGER PRIMARY KEY, c0);
 CREATE TABLE 'prose_keys_data'(id INTEGER PRIMARY KEY, block BLOB);
 
 CREATE TABLE 'prose_keys_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'prose_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE 'prose_words_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'prose_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
+
+CREATE TABLE 'prose_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
 
 CREATE TABLE agents (
   id INTEGER NOT NULL PRIMARY KEY,
@@ -196,6 +206,7 @@ CREATE TABLE project_roots (
 CREATE TABLE prose (
   id INTEGER NOT NULL PRIMARY KEY,
   field INTEGER NOT NULL,
+  source_id INTEGER NOT NULL,
   sort_ts TEXT,
   text_hash INTEGER NOT NULL,
   text TEXT NOT NULL
@@ -485,5 +496,9 @@ CREATE VIRTUAL TABLE prompt_keys USING fts5(
 
 CREATE VIRTUAL TABLE prose_keys USING fts5(
   key, tokenize = 'trigram case_sensitive 1', detail = none, columnsize = 0
+);
+
+CREATE VIRTUAL TABLE prose_words USING fts5(
+  text, content = 'prose', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2'
 );
 

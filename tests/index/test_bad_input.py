@@ -379,7 +379,7 @@ def test_fifty_changes_leave_no_rubbish(home: HomeBuilder, places: Settings) -> 
         home.aster("s", make.aster_header("s", 0), make.aster_prompt(f"word{number} here", number))
         ingest(places)
     keys = rows(places, "SELECT key FROM prompt_keys ORDER BY 1")
-    assert keys == [("hello other",), ("word49 here",)]
+    assert keys == [("hello other\1\1",), ("word49 here\1\1",)]
     assert rows(places, "SELECT count(*) FROM prose") == [(2,)]
     assert verify(places).ok
     assert other.exists()

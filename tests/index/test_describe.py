@@ -41,7 +41,7 @@ def test_every_view_is_described_and_nothing_else(empty: Path) -> None:
 def test_every_full_text_table_is_described_and_no_shadow_table(empty: Path) -> None:
     described = {name for name, table in TABLES.items() if table.kind == "fulltext"}
     assert described <= names(empty, "sql LIKE 'CREATE VIRTUAL TABLE%'")
-    assert described == {"prompt_keys", "prose_keys"}
+    assert described == {"prompt_keys", "prose_keys", "prose_words"}
 
 
 def test_names_are_described_once() -> None:

@@ -28,7 +28,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with connection:
         rows = [(f"k{at:03d}", f"{PRIVATE} {at}") for at in range(300)]
         connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
-        connection.execute("INSERT INTO prose (id, field, text_hash, text) VALUES (1, 3, 0, ?)", ("x" * 4 * 1024**2,))
+        connection.execute(
+            "INSERT INTO prose (id, field, source_id, text_hash, text) VALUES (1, 3, 1, 0, ?)", ("x" * 4 * 1024**2,)
+        )
     connection.close()
     return path
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from index.ingest import ingest
-from index.results import Hit, SearchResult
-from index.search import SearchRequest, search
+from index.search import Hit, SearchRequest, SearchResult, search
 from index.settings import Settings
 from tests import builders as make
 from tests.builders import HomeBuilder
@@ -32,7 +31,7 @@ def ingested(home: HomeBuilder, data: Path, fault: str) -> Settings:
 
 
 def find(settings: Settings, query: str, searched: tuple[str, ...] = ("prompts", "answers")) -> SearchResult:
-    return search(settings, SearchRequest(query, searched, None))
+    return search(settings, SearchRequest(query, searched, limit=None))
 
 
 def by_line(result: SearchResult) -> Lines:

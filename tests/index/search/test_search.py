@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from index.errors import EmptyQueryError
 from index.fields import SEARCHED
 from index.ingest import ingest
-from index.results import Hit, SearchResult
-from index.search import SearchRequest, newest_prompts, search
+from index.search import Hit, SearchRequest, SearchResult, newest_prompts, search
 from index.settings import Settings
 from tests import builders as make
 from tests.builders import HomeBuilder, Record
@@ -159,7 +158,7 @@ def _canonical(told: list[Told]) -> list[Told]:
 
 
 def find(settings: Settings, query: str, *searched: str, limit: int | None = None) -> SearchResult:
-    return search(settings, SearchRequest(query, searched or ("prompts",), limit))
+    return search(settings, SearchRequest(query, searched or ("prompts",), limit=limit))
 
 
 def expected(told: list[Told], query: str, *searched: str) -> list[tuple[object, ...]]:

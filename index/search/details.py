@@ -10,10 +10,10 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from index.candidates import Candidate
 from index.fields import BLOCK, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT, SEARCHED
 from index.match.spans import Span
-from index.results import Hit, Place
+from index.search.candidates import Candidate
+from index.search.found import Hit, Place
 
 FIELD_NAMES: Final[Mapping[int, str]] = {field: name for name, fields in SEARCHED.items() for field in fields}
 

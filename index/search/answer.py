@@ -7,42 +7,27 @@ hit when the verifier says so (DESIGN 9): results equal a brute-force scan over 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
 
-from index.candidates import (
+from index.fields import IN_PROMPT_KEYS, SEARCHED
+from index.match.query import Query, read_query
+from index.match.spans import Verifier
+from index.opening import open_reader
+from index.search.candidates import (
     SORT_ALL_BELOW,
     Candidate,
     Candidates,
-    all_newest_first,
     count_texts,
     find_candidates,
     newest_first,
 )
-from index.fields import IN_PROMPT_KEYS, SEARCHED
-from index.hits import Described, count_equal, describe
-from index.match.query import Query, read_query
-from index.match.spans import Verifier
-from index.opening import open_reader
-from index.results import Hit, SearchResult
+from index.search.details import Described, count_equal, describe
+from index.search.found import Hit, Miss, Reading, SearchResult
+from index.search.request import SearchRequest
 from index.settings import Settings
 from index.sqlite_errors import translate_read_errors
-
-DEFAULT_LIMIT: Final = 20
-NEWEST_PROMPTS: Final = 100
-"""How many prompts ``newest_prompts`` looks through, as many as a prompt history keeps."""
-MAX_NEWEST_HITS: Final = 50
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """What is asked for. ``searched`` names fields of ``index.fields.SEARCHED``; ``limit`` null lists every hit."""
-
-    query: str
-    searched: tuple[str, ...] = ("prompts",)
-    limit: int | None = DEFAULT_LIMIT
 
 
 def search(settings: Settings, request: SearchRequest) -> SearchResult:
@@ -61,41 +46,6 @@ def search(settings: Settings, request: SearchRequest) -> SearchResult:
         texts = 0 if hits else count_texts(connection, fields)
     total = len(hits) if are_all else max(len(hits), candidates.total)
     return _result(request, query, hits, total, are_all, elsewhere, texts)
-
-
-def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str, list[Hit], bool]:
-    """Search the newest ``NEWEST_PROMPTS`` prompts, whatever told them: Aether's prompt search (``spec/aether.md`` 3).
-
-    Returns the trimmed query, at most ``limit`` hits (clamped to 1 … ``MAX_NEWEST_HITS``) and whether there were more.
-    A blank query gives none. Raises the errors of ``open_reader``.
-    """
-    trimmed = query_text.strip()
-    limit = min(max(limit, 1), MAX_NEWEST_HITS)
-    if not trimmed:
-        return trimmed, [], False
-    query = read_query(trimmed)
-    verifier = query.verifier()
-    with translate_read_errors(settings.index_path), closing(open_reader(settings.index_path)) as connection:
-        found: list[Hit] = []
-        for candidate, described in _newest(connection):
-            spans = verifier.spans(candidate.text)
-            if spans:
-                found.append(replace(described.hit, spans=tuple(spans)))
-            if len(found) > limit:
-                break
-    return trimmed, found[:limit], len(found) > limit
-
-
-def _newest(connection: sqlite3.Connection) -> Iterator[tuple[Candidate, Described]]:
-    count = 0
-    for group in all_newest_first(connection, SEARCHED["prompts"]):
-        pairs = [(candidate, describe(connection, candidate, [])) for candidate in group]
-        known = [(candidate, described) for candidate, described in pairs if described is not None]
-        for candidate, described in sorted(known, key=lambda pair: pair[1].order, reverse=True):
-            yield candidate, described
-            count += 1
-            if count == NEWEST_PROMPTS:
-                return
 
 
 def _fields(searched: Sequence[str]) -> tuple[int, ...]:
@@ -162,12 +112,16 @@ def _result(
     return SearchResult(
         query=query.text,
         exact_case=query.exact,
+        mode=request.mode,
+        sort=request.order,
         searched=request.searched,
-        filters={},
+        filters=request.filters,
+        offset=request.offset,
         total=total,
         total_is_exact=exact,
         hits=tuple(listed),
-        elsewhere=elsewhere,
+        misses=tuple(Miss("field", name, count) for name, count in elsewhere.items()),
         texts=texts,
+        reading=Reading(),
         borrowed_times=sum(hit.ts_source != "record" for hit in listed),
     )
