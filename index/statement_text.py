@@ -11,7 +11,7 @@ from typing import Final
 _TOKEN: Final = re.compile(
     r"""
     (?P<blank>[\ \t\n\f\r\ufeff]+)                  # what SQLite's tokenizer skips, the byte order mark too
-  | (?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))          # a comment may stay open at the end
+  | (?P<comment>--[^\n]*|/\*(?!\Z).*?(?:\*/|\Z))   # may stay open at the end; /* as the last two is no comment
   | (?P<quoted>'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?|\[[^\]]*\]?)
   | (?P<parameter>[:@$]\w+)
   | (?P<word>\w+)
