@@ -1,6 +1,7 @@
 """``make bench``: every figure of one run on one corpus, as ratios, with the counts that prove equal work.
 
-Each measured piece runs in a process of its own (``bench.floor``, ``bench.work``). Nothing is written outside a
+Each measured piece runs in a process of its own (``bench.floor``, ``bench.work``, ``bench.searches``, ``bench.scan``);
+each index is made once and serves all that is asked of it. Nothing is written outside a
 temporary folder but, when asked with ``--save``, a file in ``bench/results``.
 """
 
@@ -12,7 +13,6 @@ import os
 import platform
 import shutil
 import sqlite3
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,15 +23,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from bench.gen import COMMON, generate
+from bench.gen import generate
+from bench.table import growth_lines, lines_of
+from bench.whole import measure_processes
 
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 RESULTS: Final = Path(__file__).resolve().parent / "results"
 LARGE_BYTES: Final = 50_000_000
 MANY_FILES: Final = 20_000
 FILES_OF_A_PROJECT: Final = 100
-PROCESS_TIMES: Final = 9
-_MIB: Final = 1024 * 1024
+COMMON_WORD: Final = "the"
 
 
 class Bench:
@@ -41,7 +42,7 @@ class Bench:
         self.corpus = corpus
         self.folder = folder
         home = folder / "home"
-        home.mkdir()
+        home.mkdir(parents=True)
         self._variables = {
             "HOME": str(home),
             "PATH": os.environ.get("PATH", os.defpath),
@@ -59,15 +60,15 @@ class Bench:
             command, env={**self._variables, **variables}, cwd=REPOSITORY, stdout=subprocess.PIPE, check=True
         )
         answer: dict[str, Any] = json.loads(done.stdout)
-        sys.stderr.write(f"{name} {words[0]}: {time.monotonic() - started:.0f} s\n")
+        sys.stderr.write(f"{' '.join([name, *map(str, words[:1])])}: {time.monotonic() - started:.0f} s\n")
         return answer
 
-    def process_s(self, *command: str) -> float:
-        """Run a whole process that must end well (a search that finds nothing is other work); return its wall time."""
+    def process_s(self, command: Sequence[str], code: int) -> float:
+        """Run a whole process that must end with ``code``; return its wall time."""
         started = time.perf_counter()
         done = subprocess.run(command, env=self._variables, cwd=self.folder, capture_output=True, check=False)
         spent_s = time.perf_counter() - started
-        if done.returncode != 0:
+        if done.returncode != code:
             raise SystemExit(f"{' '.join(command)} ended with {done.returncode}")
         return spent_s
 
@@ -82,10 +83,40 @@ def measure(bench: Bench) -> dict[str, Any]:
             f"unequal work: the floor's rows are {told['floor']['rows']}, the index's {told['rebuild']['rows']}"
         )
     told["unchanged"] = measure_unchanged(bench)
-    told["search"] = bench.module("bench.work", "search")
-    told["process"] = measure_process(bench)
     told["one_line"] = measure_one_line(bench)
-    return told
+    return {**told, **measure_search(bench)}
+
+
+def measure_search_alone(bench: Bench) -> dict[str, Any]:
+    """Make the index and measure what is asked of it."""
+    return {"rebuild": bench.module("bench.work", "rebuild"), **measure_search(bench)}
+
+
+def measure_search(bench: Bench) -> dict[str, Any]:
+    """Measure searches in the library, the same questions without an index, and whole processes."""
+    search = bench.module("bench.searches")
+    queries = {question["name"]: question["queries"] for question in search["questions"]}
+    rare, absent = queries["answers, rare"][0], queries["answers, nothing found"][0]
+    asked = {
+        "prompts": [COMMON_WORD],
+        "answers": ["--in", "answers", COMMON_WORD],
+        "nothing found": ["--in", "answers", absent],
+        "words": ["--words", "--in", "answers", queries["answers, words: one rare"][0]],
+        "regex": ["--regex", "--in", "answers", queries["answers, regex with a literal"][0]],
+    }
+    return {
+        "search": search,
+        "scan": bench.module("bench.scan", rare, COMMON_WORD, absent),
+        "process": measure_processes(bench.process_s, asked),
+    }
+
+
+def measure_growth(bench: Bench, search: Mapping[str, Any]) -> dict[str, Any]:
+    """Make the index of a larger corpus and put the questions of the smaller one to it."""
+    questions = bench.folder / "questions.json"
+    questions.write_text(json.dumps(search["questions"]), encoding="utf-8")
+    rebuild = bench.module("bench.work", "rebuild")
+    return {"rebuild": rebuild, "search": bench.module("bench.searches", "--questions", questions)}
 
 
 def measure_unchanged(bench: Bench) -> dict[str, Any]:
@@ -102,17 +133,6 @@ def measure_unchanged(bench: Bench) -> dict[str, Any]:
     places = {"ASTER_HOME": str(home), "ASTER_INDEX": str(bench.folder / "many.sqlite")}
     bench.module("bench.work", "rebuild", **places)
     return bench.module("bench.work", "unchanged", **places)
-
-
-def measure_process(bench: Bench) -> dict[str, float]:
-    """Run ``asx search`` and an empty Python in turn; the middle of each."""
-    program = Path(sys.executable).with_name("asx")
-    search = [str(program)] if program.exists() else [sys.executable, "-m", "cli"]
-    searches, empties = [], []
-    for _ in range(PROCESS_TIMES):
-        empties.append(bench.process_s(sys.executable, "-c", "pass"))
-        searches.append(bench.process_s(*search, "search", COMMON[0]))
-    return {"search_s": statistics.median(searches), "python_s": statistics.median(empties)}
 
 
 def measure_one_line(bench: Bench) -> dict[str, Any]:
@@ -133,35 +153,6 @@ def measure_one_line(bench: Bench) -> dict[str, Any]:
     places = {"ASTER_HOME": str(home), "ASTER_INDEX": str(bench.folder / "large.sqlite")}
     bench.module("bench.work", "rebuild", **places)
     return bench.module("bench.work", "one-line", "--transcript", transcript, **places)
-
-
-def lines_of(told: Mapping[str, Any]) -> list[str]:
-    """Return the figures for a person, one a line: what, how much, and the ratio."""
-    floor, rebuild, one_line = told["floor"], told["rebuild"], told["one_line"]
-    unchanged, process = told["unchanged"], told["process"]
-    rows = sum(floor["rows"].values())
-    lines = [
-        f"corpus                    {floor['bytes'] / 1e6:.0f} MB in {floor['rows']['source_rows']} files",
-        f"floor                     {floor['cpu_s']:.2f} s cpu, {floor['wall_s']:.2f} s wall, {rows} rows",
-        f"rebuild                   {rebuild['cpu_s'] / floor['cpu_s']:.2f} x floor (cpu), "
-        f"{rebuild['wall_s'] / floor['wall_s']:.2f} x floor (wall), {sum(rebuild['rows'].values())} rows",
-        f"peak memory of rebuild    {rebuild['peak_bytes'] / _MIB:.0f} MiB (floor {floor['peak_bytes'] / _MIB:.0f})",
-        f"index size                {rebuild['index_bytes'] / rebuild['bytes']:.2f} x transcripts",
-        f"ingest, nothing changed   {unchanged['wall_s'] / unchanged['scan_s']:.2f} x scandir and stat of "
-        f"{unchanged['files']} files ({unchanged['wall_s'] * 1e3:.1f} ms)",
-        f"ingest, one line more     {one_line['wall_s'] * 1e3:.1f} ms, {one_line['bytes']} bytes read of "
-        f"{one_line['file_bytes'] / 1e6:.0f} MB",
-    ]
-    for name, figures in told["search"]["searches"].items():
-        lines.append(
-            f"{'search ' + name:<34}p50 {figures['p50_s'] * 1e3:.1f} ms, p95 {figures['p95_s'] * 1e3:.1f} ms, "
-            f"{figures['hits']} hits of {figures['queries']} queries"
-        )
-    lines.append(
-        f"asx search, whole process {process['search_s'] / process['python_s']:.1f} x python -c pass "
-        f"({process['search_s'] * 1e3:.0f} ms)"
-    )
-    return lines
 
 
 def save(told: Mapping[str, Any], mb: float) -> Path:
@@ -186,18 +177,40 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Make a corpus, measure everything on it, print the figures."""
     parser = argparse.ArgumentParser(prog="bench", description="Measure the product against the floor of the same run.")
     parser.add_argument("--mb", type=float, default=50, help="the corpus's size in million bytes (default 50)")
-    parser.add_argument("--corpus", type=Path, help="a data home that bench.gen made, instead of a new one")
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        action="append",
+        default=[],
+        help="a data home that bench.gen made, instead of a new one; given again, a larger one of the same seed: "
+        "searches are then put to that as well",
+    )
+    parser.add_argument("--only", choices=("search",), help="leave out the floor and ingest")
     parser.add_argument("--save", action="store_true", help="write the raw figures to bench/results")
     chosen = parser.parse_args(arguments)
+    if len(chosen.corpus) > 2:
+        parser.error("--corpus can be given twice")
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        corpus = chosen.corpus.resolve() if chosen.corpus else folder / "corpus"
-        if chosen.corpus is None:
+        corpus, *larger = [path.resolve() for path in chosen.corpus] or [folder / "corpus"]
+        if not chosen.corpus:
             generate(corpus, chosen.mb)
-        told = measure(Bench(corpus, folder))
-    sys.stdout.write("\n".join(lines_of(told)) + "\n")
+        bench = Bench(corpus, folder)
+        told = measure_search_alone(bench) if chosen.only else measure(bench)
+        told["load"] = [load, os.getloadavg()[0]]
+        _print(lines_of(told))
+        if larger:
+            told["larger"] = measure_growth(Bench(larger[0], folder / "larger"), told["search"])
+            told["larger"]["load"] = os.getloadavg()[0]
+            _print(["", *growth_lines(told)])
     if chosen.save:
-        sys.stdout.write(f"saved {save(told, told['floor']['bytes'] / 1e6).relative_to(REPOSITORY)}\n")
+        _print([f"saved {save(told, told['rebuild']['bytes'] / 1e6).relative_to(REPOSITORY)}"])
+
+
+def _print(lines: Sequence[str]) -> None:
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -8,16 +8,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
-from typing import Final
+from datetime import UTC, date, datetime, timedelta
+from typing import Final, NamedTuple
 
 import typer
 
 _AGO: Final = re.compile(r"([0-9]{1,5})([mhdwy])\Z", re.ASCII)
 _UNIT_S: Final = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z", re.ASCII)
+_DAYS_AGO: Final = {"today": 0, "yesterday": 1}
+_WITHOUT_OFFSET: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9:]+([.,][0-9]+)?\Z", re.ASCII)
 _SIZE: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?)\s*([kmg]?)i?b?\Z", re.ASCII | re.IGNORECASE)
-_EVENT: Final = re.compile(r"(?P<id>.+):(?P<event>[0-9]{1,12})\Z", re.ASCII | re.DOTALL)
+_EVENT: Final = re.compile(r"(?P<id>.+?):(?P<event>[0-9]{1,12})(?::(?P<file>/.+))?\Z", re.ASCII | re.DOTALL)
 
 
 def typed_text(text: str) -> str:
@@ -35,16 +37,18 @@ def joined(words: Iterable[str]) -> str:
     return " ".join(typed_text(word) for word in words)
 
 
-def names(values: Sequence[str] | None, known: Iterable[str], option: str) -> tuple[str, ...]:
+def split(values: Iterable[str] | None) -> list[str]:
+    """Return the parts of values with commas, without the blanks around them."""
+    return [part.strip() for value in values or () for part in value.split(",")]
+
+
+def names(values: Iterable[str] | None, known: Iterable[str], option: str) -> tuple[str, ...]:
     """Return the names of an option given several times or with commas, each once, in the order typed."""
     allowed = list(known)
-    chosen: dict[str, None] = {}
-    for value in values or ():
-        for name in value.split(","):
-            stripped = name.strip()
-            if stripped not in allowed:
-                raise _wrong(option, f"{stripped!r} is none of {', '.join(allowed)}")
-            chosen[stripped] = None
+    chosen = dict.fromkeys(split(values))
+    for name in chosen:
+        if name not in allowed:
+            raise _wrong(option, f"{name!r} is none of {', '.join(allowed)}")
     return tuple(chosen)
 
 
@@ -62,33 +66,59 @@ def roots(values: Sequence[str] | None, known: Iterable[str], option: str = "--r
     return found
 
 
-def moment(value: str | None, option: str, now: datetime | None = None) -> str | None:
-    """Return a time in the index's form: RFC 3339, a local day (its beginning), or an age like ``5h`` and ``3d``."""
+def moment(value: str | None, option: str, now: datetime | None = None, *, until: bool = False) -> str | None:
+    """Return a time in the index's form, as the border it is: the beginning of a span, or with ``until`` its end.
+
+    An age (``5h``, ``3d``, ``2w``) is counted from now; a day (``2026-03-29``, ``today``, ``yesterday``) is a whole
+    local day, so that its end is where the next one begins; a time without an offset is local, one with an offset or
+    ``Z`` exact. Where clocks go back, a local time that comes twice is the first for a beginning, the second for an
+    end. Raises ``typer.BadParameter`` for anything else and for times outside of ``persist.times``' years.
+    """
     if value is None:
         return None
-    from persist import times
-
     text = value.strip()
-    ago = _AGO.match(text)
-    if ago is not None:
-        ago_s = int(ago[1]) * _UNIT_S[ago[2]]
-        found = times.from_epoch_ms(((now or datetime.now(UTC)).timestamp() - ago_s) * 1000)
-    elif _DAY.match(text):
-        found = _beginning_of_day(text)
-    else:
-        found = times.from_text(text)
+    clock = now or datetime.now(UTC)
+    try:
+        found = _age(text, clock) or _day(text, clock, until=until) or _time(text, until=until)
+    except (ValueError, OverflowError):
+        found = None
     if found is None:
-        raise _wrong(option, f"{value!r} is not a time like 2026-03-29, 2026-03-29T12:00:00Z or 3d")
+        raise _wrong(option, f"{value!r} is not a time like 7d, 2w, 2026-03-29, 2026-03-29T12:00 or 2026-03-29T12:00Z")
     return found
 
 
-def _beginning_of_day(text: str) -> str | None:
+def _age(text: str, now: datetime) -> str | None:
     from persist import times
 
-    try:
-        return times.from_epoch_ms(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
-    except (ValueError, OverflowError):
+    ago = _AGO.match(text)
+    return ago and times.from_epoch_ms((now.timestamp() - int(ago[1]) * _UNIT_S[ago[2]]) * 1000)
+
+
+def _day(text: str, now: datetime, *, until: bool) -> str | None:
+    """Return the local midnight at which a day begins or ends; the last day that is read ends with its year."""
+    from persist import times
+
+    days_ago = _DAYS_AGO.get(text.lower())
+    if days_ago is not None:
+        day = now.astimezone().date() - timedelta(days=days_ago)
+    elif _DAY.match(text):
+        day = date.fromisoformat(text)
+    else:
         return None
+    if not times.EARLIEST_YEAR <= day.year < times.LATEST_YEAR:
+        return None
+    border = day + timedelta(days=1) if until else day
+    midnight = datetime(border.year, border.month, border.day)
+    return times.from_epoch_ms(midnight.timestamp() * 1000) or f"{times.LATEST}-01-01T00:00:00.000Z"
+
+
+def _time(text: str, *, until: bool) -> str | None:
+    from persist import times
+
+    if not _WITHOUT_OFFSET.match(text):
+        return times.from_text(text)
+    local = datetime.fromisoformat(text.replace(",", ".")).replace(fold=int(until))
+    return times.from_epoch_ms(local.timestamp() * 1000)
 
 
 def size_bytes(value: str | None, option: str) -> int | None:
@@ -102,13 +132,21 @@ def size_bytes(value: str | None, option: str) -> int | None:
     return int(float(found[1]) * 1024**power)
 
 
-def event_id(text: str, agents: Iterable[str] = ()) -> tuple[str, int | None]:
-    """Return ``ID[:EVENT]`` as the session's id and the event's number; ``AGENT:ID`` is an id, digits or not."""
+class EventId(NamedTuple):
+    """What ``ID[:EVENT[:FILE]]`` names: a session, an event's number, and the file in which it is counted."""
+
+    session_id: str
+    event_index: int | None = None
+    file: str | None = None
+
+
+def event_id(text: str, agents: Iterable[str] = ()) -> EventId:
+    """Read ``ID[:EVENT[:FILE]]``; ``AGENT:ID`` is an id, digits or not, and a file an absolute path."""
     typed = typed_text(text)
     found = _EVENT.match(typed)
     if found is None or found["id"] in set(agents):
-        return typed, None
-    return found["id"], int(found["event"])
+        return EventId(typed)
+    return EventId(found["id"], int(found["event"]), found["file"])
 
 
 def _wrong(option: str, message: str) -> typer.BadParameter:

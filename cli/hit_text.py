@@ -1,143 +1,169 @@
-"""Shows the hits of a search to a person: one block each, the span marked where colours are allowed."""
+"""Shows the hits of a search to a person: session by session, the span marked where colours are allowed.
+
+Prints to stdout; what is said about an answer as a whole is ``cli.search_notes``.
+"""
 
 from __future__ import annotations
 
-import os
-import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cli import cells, output
-from cli.moments import age_of, count, local
-from cli.shapes import STORE_AGENT
-from cli.snippets import excerpt
-from index.fields import SEARCHED
+from cli.hit_commands import resume_command, session_name, shared_ids, show_command
+from cli.hit_excerpt import excerpt_lines, first_line, shown_text
+from cli.moments import age, count, local
+from cli.search_words import home_path, search_command
 
 if TYPE_CHECKING:
-    from index.freshness import Freshness
-    from index.search import Hit, SearchResult
+    from cli.search_typed import Typed
+    from index.search import ContextText, Hit
 
 _INDENT: Final = "  "
+_TEXT_INDENT: Final = "    "
 _GAP: Final = "  "
+_LEAST_TITLE: Final = 16
 _LEAST_PROJECT: Final = 8
+_MEMORY: Final = "memory"
 _LINES_OF_A_BLOCK: Final = 2
 """Shown below the line of the hit: a block's name alone says too little."""
 
 
-def print_hits(hits: Sequence[Hit]) -> None:
-    """Print a block for each hit to stdout, with an empty line between two."""
-    wide = output.columns()
-    whole = output.table_columns()
-    for number, hit in enumerate(hits):
+class Group(NamedTuple):
+    """Hits of one session, or of one file of memory; ``hits`` in the order of the answer."""
+
+    hits: tuple[Hit, ...]
+
+    @property
+    def first(self) -> Hit:
+        """Return the hit that the head line is made from."""
+        return self.hits[0]
+
+    @property
+    def title(self) -> str:
+        """Return the block's name or the session's title, safe and on one line."""
+        return output.safe_line(self.first.name or self.first.session_title or "")
+
+
+def grouped(hits: Sequence[Hit]) -> list[Group]:
+    """Return the hits by session, in the order of each session's first hit; pure."""
+    groups: dict[tuple[str | None, ...], list[Hit]] = {}
+    for hit in hits:
+        groups.setdefault(_key(hit), []).append(hit)
+    return [Group(tuple(members)) for members in groups.values()]
+
+
+def _key(hit: Hit) -> tuple[str | None, ...]:
+    if hit.name is not None or hit.session_id is None:
+        return (hit.agent, None, hit.name, hit.project, hit.place.path)
+    return (hit.agent, hit.session_id)
+
+
+def print_hits(hits: Sequence[Hit], typed: Typed) -> None:
+    """Print a block for each session, with an empty line between two."""
+    shared = shared_ids(hits)
+    for number, group in enumerate(grouped(hits)):
         if number:
             output.line()
-        output.line(output.styled(_heading(hit, whole), "quiet"))
-        lines = _excerpt_lines(hit, wide - len(_INDENT))
-        title = cells.cut(output.safe_line(hit.name or hit.session_title or ""), whole - len(_INDENT))
-        if title and title not in map(output.without_styles, lines):
-            output.line(_INDENT + output.styled(title, "strong"))
-        for text in lines:
-            output.line(_INDENT + text)
-        output.line(_INDENT + output.styled(show_command(hit), "id"))
+        _print_group(group, typed, shared)
 
 
-def show_command(hit: Hit) -> str:
-    """Return the command that shows a hit whole, or its place where no command can."""
-    if hit.name is not None and _is_shown_by_name(hit):
-        return f"asx memory show {quoted(hit.name)}"
-    if hit.session_id is not None and hit.event_index is not None:
-        file = f" --file {_quoted_path(hit.place.path)}" if hit.session_files > 1 else ""
-        return f"asx show {quoted(f'{hit.session_id}:{hit.event_index}')}{file}"
-    line = f":{hit.place.line_number}" if hit.place.line_number is not None else ""
-    return output.safe_line(home_path(hit.place.path) + line)
+def _print_group(group: Group, typed: Typed, shared: frozenset[str]) -> None:
+    wide = output.columns() - len(_TEXT_INDENT)
+    texts = [_texts(hit, wide) for hit in group.hits]
+    shown = {output.without_styles(line).strip() for lines in texts for line in lines}
+    for line in head_lines(group, output.table_columns(), with_title=len(group.hits) > 1 or group.title not in shown):
+        output.line(line)
+    for hit, lines in zip(group.hits, texts, strict=True):
+        facts = _facts(hit)
+        if facts:
+            output.line(_INDENT + output.styled(cells.cut(facts, output.table_columns() - len(_INDENT)), "quiet"))
+        for line in lines:
+            output.line(f"{_TEXT_INDENT}{line}".rstrip())
+        output.line(_TEXT_INDENT + output.styled(show_command(hit, shared), "id"))
+    _print_more(group, typed, shared)
+    resume = resume_command(group.first)
+    if resume is not None:
+        output.line(_INDENT + output.styled(resume, "id"))
 
 
-def _is_shown_by_name(hit: Hit) -> bool:
-    """Return whether it is a block of the store: not a fact of ASTER.md, not archived, not another agent's note."""
-    return hit.agent == STORE_AGENT and hit.place.line_number is None and "/.archive/" not in hit.place.path
+def _print_more(group: Group, typed: Typed, shared: frozenset[str]) -> None:
+    """Say how many hits of the session were left out, and which command shows them."""
+    more = sum(hit.more_in_session for hit in group.hits)
+    name = session_name(group.first, shared)
+    if not more or name is None:
+        return
+    command = search_command(typed, session=(name,), exclude_session=(), offset=0, limit=None, per_session=None)
+    output.line(f"{_INDENT}and {more:,} more in this session: {output.styled(command, 'id')}")
 
 
-def quoted(word: str) -> str:
-    """Return ``word`` safe for the eye, and quoted for a shell where that needs it."""
-    shown = output.safe_line(word)
-    return ("-- " if word.startswith("-") else "") + shlex.quote(shown)
+def head_lines(group: Group, wide: int, *, with_title: bool) -> list[str]:
+    """Return the head of a group: title, project, day and age, agent, what it is; none wider than ``wide``.
+
+    Where there is no room a path loses its beginning and a title its end; a title that would be cut to almost nothing
+    has a line of its own.
+    """
+    first = group.first
+    fixed = [part for part in (_when(group), first.agent, _what(first)) if part]
+    title = group.title if with_title else ""
+    project = output.safe_line(home_path(first.project or ""))
+    room = wide - cells.width(_GAP.join(["", *fixed]))
+    lines = []
+    if title and room < min(_LEAST_TITLE, cells.width(title)):
+        lines.append(output.styled(cells.cut(title, wide), "strong"))
+        title = ""
+    parts = []
+    if title:
+        spared = min(cells.width(project), max(room // 3, _LEAST_PROJECT)) if project else 0
+        title = cells.cut(title, max(room - spared - len(_GAP) * bool(spared), _LEAST_TITLE))
+        room -= cells.width(title) + len(_GAP)
+        parts.append(output.styled(title, "strong"))
+    if project and room >= min(_LEAST_PROJECT, cells.width(project)):
+        parts.append(output.styled(cells.cut_front(project, room), "quiet"))
+    used = cells.width(output.without_styles(_GAP.join([*parts, ""])))
+    parts.append(output.styled(cells.cut(_GAP.join(fixed), wide - used), "quiet"))
+    return [*lines, _GAP.join(parts)]
 
 
-def _quoted_path(path: str) -> str:
-    """Return an absolute path quoted for a shell, with a home folder that the shell writes out again."""
-    short = home_path(path)
-    return f"~/{shlex.quote(output.safe_line(short[2:]))}" if short.startswith("~/") else quoted(path)
+def _when(group: Group) -> str:
+    """Return the day of the group's newest hit and how long ago that is."""
+    newest = max((hit.ts for hit in group.hits if hit.ts), default=None)
+    if newest is None:
+        return "no time"
+    ago = age(newest)
+    return f"{local(newest)[:10]} ({'now' if ago == 'now' else f'{ago} ago'})"
 
 
-def home_path(path: str) -> str:
-    """Return ``path`` with the home folder as ``~``."""
-    home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111 - text, never looked at on disk
-    return f"~{path[len(home) :]}" if home and (path == home or path.startswith(f"{home}/")) else path
+def _what(hit: Hit) -> str:
+    if hit.name is not None:
+        return _MEMORY
+    return "sub-agent" if hit.parent_session_id or "/" in (hit.session_id or "") else ""
 
 
-def _heading(hit: Hit, wide: int) -> str:
-    """Return time, agent, project, field and what is special; where there is no room, the project's end stays."""
-    before = [local(hit.ts) or "no time", hit.agent]
-    after = [] if hit.field == "prompts" else [hit.field]
-    if hit.parent_session_id:
-        after.append("sub-agent")
-    if hit.count > 1:
-        after.append(f"{hit.count} times")
-    if hit.project:
-        project = output.safe_line(home_path(hit.project))
-        room = wide - cells.width(_GAP.join([*before, "", *after]))
-        if room >= min(_LEAST_PROJECT, cells.width(project)):
-            before.append(cells.cut_front(project, room))
-    return cells.cut(output.safe_line(_GAP.join([*before, *after])), wide)
+def _facts(hit: Hit) -> str:
+    """Return the line above a hit's text: turn, field, time, how often; nothing for memory, whose head says it."""
+    if hit.name is not None:
+        return ""
+    facts = [] if hit.turn_index is None else [f"turn {hit.turn_index}"]
+    if hit.field != "prompts":
+        facts.append(" ".join(part for part in (hit.field, hit.tool_name) if part))
+    when = local(hit.ts) or "no time"
+    facts.append(f"{count(hit.count, 'time')}, last {when}" if hit.count > 1 else when)
+    return output.safe_line(_GAP.join(facts))
 
 
-def _excerpt_lines(hit: Hit, wide: int) -> list[str]:
-    """Return the hit's lines, none wider than ``wide``: cut where escapes or wide characters take more room."""
-    shown = excerpt(hit.text, hit.spans, wide - 2, below=0 if hit.name is None else _LINES_OF_A_BLOCK)
-    lines: list[list[str]] = [["…" if shown.cut_before else ""]]
-    room = wide - 1 - len(lines[0][0])
-    for piece, is_hit in shown.pieces:
-        for number, part in enumerate(piece.replace("\r\n", "\n").split("\n")):
-            if number:
-                lines.append([""])
-                room = wide - 1
-            fitting = cells.head(output.safe_line(part), max(room, 0))
-            room -= cells.width(fitting)
-            lines[-1].append(output.styled(fitting, "hit") if is_hit else fitting)
-    below = [cells.cut(output.safe_line(line), wide) for line in shown.below if line.strip()]
-    lines[-1].append("…" if shown.cut_after and not below else "")
-    return ["".join(line).rstrip() for line in lines] + below
+def _texts(hit: Hit, wide: int) -> list[str]:
+    """Return the lines of a hit, between those of its context where that was asked for."""
+    lines = excerpt_lines(
+        shown_text(hit.text, hit.whole_length), hit.spans, wide, below=0 if hit.name is None else _LINES_OF_A_BLOCK
+    )
+    if not hit.context:
+        return lines
+    before = [one for one in hit.context if not one.is_hit and one.event_index < (hit.event_index or 0)]
+    after = [one for one in hit.context if not one.is_hit and one.event_index > (hit.event_index or 0)]
+    return [*(_context_line(one, wide) for one in before), *lines, *(_context_line(one, wide) for one in after)]
 
 
-def print_nothing_found(result: SearchResult) -> None:
-    """Say on stderr what was searched, how much of it there is, and where else the text stands (law 4)."""
-    query = output.safe_line(result.query)
-    texts = count(result.texts or 0, "text")
-    output.talk(f"nothing found for {query!r} in {_enumerated(result.searched, 'and')} ({texts})")
-    elsewhere = {name: number for name, number in result.elsewhere.items() if number}
-    others = [name for name in SEARCHED if name not in result.searched]
-    if elsewhere:
-        told = ", ".join(f"{number:,} in {name}" for name, number in elsewhere.items())
-        output.talk(f"it stands elsewhere: {told}; asx search --in {','.join(elsewhere)} {quoted(result.query)}")
-    elif others:
-        output.talk(f"nor in {_enumerated(others, 'or')}; tool calls and results are read by asx query alone")
-    if result.exact_case:
-        output.talk("a capital letter makes a query exact; in lower case it finds both cases")
-
-
-def _enumerated(names: Sequence[str], last: str) -> str:
-    return f" {last} ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
-
-
-def print_notes(result: SearchResult, state: Freshness) -> None:
-    """Say on stderr what the answer leaves out, what its order rests on, and whether the index is behind."""
-    left = result.total - len(result.hits)
-    if result.hits and left > 0:
-        exact = "" if result.total_is_exact else "at most "
-        output.talk(f"{exact}{left:,} more; --limit or --all shows them")
-    if result.borrowed_times:
-        hits = count(result.borrowed_times, "hit")
-        output.talk(f"{hits} without a recorded time, placed by the time of session or file")
-    if state.stale:
-        age = f" (last brought up to date {age_of(state.age_s)} ago)" if state.age_s is not None else ""
-        output.talk(f"the files are newer than the index{age.replace('now ago', 'just now')}; run: asx ingest")
+def _context_line(near: ContextText, wide: int) -> str:
+    turn = "" if near.turn_index is None else f"turn {near.turn_index}{_GAP}"
+    label = f"{turn}{output.safe_line(near.kind)}{_GAP}"
+    return output.styled(label + first_line(near.text, max(wide - cells.width(label), 1)), "quiet")

@@ -10,7 +10,6 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON va
 Index: TypeAlias = Annotated[
     str | None, typer.Option("--index", metavar="PATH", help="The index, else $ASTER_INDEX, else the cache folder's.")
 ]
-Limit: TypeAlias = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most N, newest first.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No bar, no summary; problems only.")]
 Prune: TypeAlias = Annotated[
     bool, typer.Option("--prune", help="Let go of sources that are gone, even when more than half of an agent's are.")

@@ -9,8 +9,8 @@ from operator import eq
 from typing import TYPE_CHECKING, Final
 
 from cli import output
-from cli.hit_text import home_path
 from cli.moments import age, count, local, size
+from cli.search_words import home_path
 from cli.tables import Column, table
 
 if TYPE_CHECKING:

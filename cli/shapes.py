@@ -19,6 +19,7 @@ from persist.memory.blocks import Block
 
 if TYPE_CHECKING:
     from index.freshness import Freshness
+    from index.search import Filters
 
 Shape: TypeAlias = dict[str, Any]
 
@@ -117,53 +118,121 @@ def status(found: results.Status) -> Shape:
     }
 
 
-def search(result: search_found.SearchResult, state: Freshness, *, snippet_characters: int | None = None) -> Shape:
-    """Return the shape of ``search``; with ``snippet_characters`` the texts are cut around their first span."""
-    return {
+def search(
+    result: search_found.SearchResult,
+    state: Freshness,
+    *,
+    limit: int | None,
+    snippet_characters: int | None = None,
+    with_context: bool = False,
+    with_reading: bool = False,
+) -> Shape:
+    """Return the shape of ``search``; with ``snippet_characters`` the texts are cut around their first span.
+
+    ``limit`` is what was asked for: a page that is not full is the last. ``context`` and ``explain`` are there only
+    where they were asked for. ``next_offset`` is null at the end.
+    """
+    next_offset = result.offset + len(result.hits)
+    is_more = next_offset < result.total and not (limit is None or len(result.hits) < limit)
+    told = {
         "query": result.query,
         "case": "sensitive" if result.exact_case else "insensitive",
         "mode": result.mode.value,
         "searched": list(result.searched),
-        "filters": {},
+        "filters": _filters(result.filters),
+        "sort": result.sort.value,
         "total": result.total,
         "total_is_exact": result.total_is_exact,
         "returned": len(result.hits),
-        "truncated": len(result.hits) < result.total,
-        "index": {"stale": state.stale, "age_s": state.age_s},
+        "offset": result.offset,
+        "next_offset": next_offset if is_more else None,
+        "truncated": next_offset < result.total,
+        "index": {
+            "stale": state.stale,
+            "age_s": state.age_s,
+            "refreshed": state.refreshed,
+            "sources_behind": state.sources_behind,
+            "bytes_behind": state.bytes_behind,
+            "why_not": None if state.why_not is None else state.why_not.value,
+            "notes": list(state.notes),
+        },
         "texts": result.texts,
         "borrowed_times": result.borrowed_times,
-        "hits": [_hit(hit, snippet_characters) for hit in result.hits],
+        "heads_only": result.heads_only,
+        "given_up": result.given_up,
+        "unread": _paths_and_reasons(result.unread),
+        "hits": [hit(one, snippet_characters=snippet_characters, with_context=with_context) for one in result.hits],
         "elsewhere": dict(result.elsewhere),
+        "misses": [
+            {"kind": miss.kind, "name": miss.name, "total": miss.total, "total_is_exact": miss.is_exact}
+            for miss in result.misses
+        ],
+    }
+    return {**told, "explain": _reading(result.reading)} if with_reading else told
+
+
+def _filters(filters: Filters) -> Shape:
+    """Return the filters that were given, by their names."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(filters).items()
+        if value not in ((), None, False)
     }
 
 
-def _hit(hit: search_found.Hit, snippet_characters: int | None) -> Shape:
-    shown = snippet(hit.text, hit.spans, len(hit.text) if snippet_characters is None else snippet_characters)
-    start, end = hit.spans[0] if hit.spans else (0, 0)
-    return {
-        "agent": hit.agent,
-        "session_id": hit.session_id,
-        "parent_session_id": hit.parent_session_id,
-        "session_title": hit.session_title,
-        "project": hit.project,
-        "cwd": hit.cwd,
-        "event_index": hit.event_index,
-        "turn": hit.turn_index,
-        "ts": hit.ts,
-        "ts_source": _TS_SOURCES.get(hit.ts_source, hit.ts_source),
-        "kind": hit.kind,
-        "event_type": hit.event_type,
-        "field": hit.field,
-        "name": hit.name,
-        "score": None,
+def _reading(reading: search_found.Reading) -> Shape:
+    """Return how the query was read; what is said twice under one name is joined."""
+    told: Shape = {}
+    for name, value in reading.lines:
+        told[name] = f"{told[name]}; {value}" if name in told else value
+    return told
+
+
+def hit(one: search_found.Hit, *, snippet_characters: int | None = None, with_context: bool = False) -> Shape:
+    """Return one hit. ``field`` is which text of its event it is, ``in`` the name under which that is searched."""
+    length = len(one.text) if snippet_characters is None else snippet_characters
+    shown = snippet(one.text, one.spans, length)
+    start, end = one.spans[0] if one.spans else (0, 0)
+    told = {
+        "agent": one.agent,
+        "session_id": one.session_id,
+        "parent_session_id": one.parent_session_id,
+        "session_title": one.session_title,
+        "project": one.project,
+        "cwd": one.cwd,
+        "event_index": one.event_index,
+        "turn": one.turn_index,
+        "ts": one.ts,
+        "ts_source": _TS_SOURCES.get(one.ts_source, one.ts_source),
+        "kind": one.kind,
+        "event_type": one.event_type,
+        "field": one.part,
+        "in": one.field,
+        "name": one.name,
+        "tool_name": one.tool_name,
+        "score": one.score,
         "text": shown.text,
-        "text_length": len(hit.text),
+        "text_length": max(one.whole_length, len(one.text)),
         "text_offset": shown.offset_bytes,
         "match_start": start,
         "match_end": end,
-        "spans": [list(span) for span in hit.spans],
-        "count": hit.count,
-        "source": _place(hit.place),
+        "spans": [list(span) for span in one.spans],
+        "count": one.count,
+        "more_in_session": one.more_in_session,
+        "source": _place(one.place),
+    }
+    return {**told, "context": [_near(text) for text in one.context]} if with_context else told
+
+
+def _near(near: search_found.ContextText) -> Shape:
+    return {
+        "turn": near.turn_index,
+        "event_index": near.event_index,
+        "kind": near.kind,
+        "event_type": near.event_type,
+        "ts": near.ts,
+        "text": near.text,
+        "is_hit": near.is_hit,
     }
 
 

@@ -35,9 +35,24 @@ def snippet(text: str, spans: Sequence[tuple[int, int]], characters: int) -> Sni
 
 def character_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
     """Return a span of bytes as one of characters."""
+    return character_spans(text, [span])[0]
+
+
+def character_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans of bytes, in order and apart from each other, as spans of characters. Cost: the text once."""
     data = text.encode("utf-8", "surrogatepass")
-    start = len(data[: span[0]].decode("utf-8", "surrogatepass"))
-    return start, start + len(data[span[0] : span[1]].decode("utf-8", "surrogatepass"))
+    found = []
+    at_byte = at = 0
+    for start, end in spans:
+        begin = at + _characters(data, at_byte, start)
+        at = begin + _characters(data, start, end)
+        at_byte = end
+        found.append((begin, at))
+    return found
+
+
+def _characters(data: bytes, start: int, end: int) -> int:
+    return len(data[start:end].decode("utf-8", "surrogatepass"))
 
 
 class Excerpt(NamedTuple):
@@ -57,7 +72,7 @@ def excerpt(text: str, spans: Sequence[tuple[int, int]], characters: int, lines:
 
     Longer than ``characters``, it is cut around the beginning of the span.
     """
-    places = [character_span(text, span) for span in spans[:MARKED_SPANS]]
+    places = character_spans(text, spans[:MARKED_SPANS])
     start, end = places[0] if places else (0, 0)
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", end)

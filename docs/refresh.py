@@ -34,6 +34,7 @@ FILE_TIME_S: Final = 1791417600
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _SECONDS = re.compile(r"\b\d+\.\d+ s\b")
 _DAYS_OLD = re.compile(r"\b\d+ days old\b")
+_AGES = re.compile(r"\(\d+[mhdwy] ago\)")
 _JSON_SECONDS = re.compile(r'("(?:seconds|age_s)":)\d+(?:\.\d+)?(?:e-\d+)?')
 _SKIPS = re.compile(r"(?<=<!-- skips -->\n).*?(?=<!-- /skips -->)", re.DOTALL)
 
@@ -73,7 +74,7 @@ def run_asx(words: list[str], home: Path, columns: int = COLUMNS) -> str:
     )
     told = done.stdout.decode("utf-8").replace(str(home), SHOWN_HOME)
     told = _DAYS_OLD.sub("20 days old", _SECONDS.sub("0.1 s", told))
-    told = _JSON_SECONDS.sub(r"\g<1>0.1", told)
+    told = _AGES.sub("(8w ago)", _JSON_SECONDS.sub(r"\g<1>0.1", told))
     return "".join(f"{line.rstrip()}\n" for line in told.splitlines())
 
 

@@ -6,6 +6,7 @@ I/O on folders only, no file is opened; no SQL.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from index.settings import Settings
 from persist.agents.aster import shadowed
@@ -59,6 +60,8 @@ def look(settings: Settings) -> Look:
 
 def _readable_names(found: Found) -> Found:
     """Turn sources whose path is not UTF-8, which the index cannot hold, into troubles."""
+    if all(map(str.isascii, map(itemgetter(2), found.sources))):  # the paths
+        return found
     odd = [source for source in found.sources if not source.path.isascii() and _shown(source.path) != source.path]
     if not odd:
         return found

@@ -68,6 +68,40 @@ class EmptyQueryError(AsterIndexError):
         super().__init__("the query is empty or only blanks; give at least one visible character")
 
 
+class NoWordError(EmptyQueryError):
+    """A query by words has no word to find: signs alone, or only words to leave out (``only_without``)."""
+
+    def __init__(self, text: str, only_without: bool = False) -> None:
+        self.text = text
+        self.only_without = only_without
+        if only_without:
+            reason = f"{text!r} only says what to leave out; add a word to find"
+        else:
+            reason = f"no word in {text!r}; without --words it is found literally"
+        AsterIndexError.__init__(self, reason)
+
+
+class BadPatternError(AsterIndexError):
+    """A regular expression cannot be used: ``reason`` says why.
+
+    ``offset_chars`` is where, in characters from its beginning (from 0; null: as a whole).
+    """
+
+    def __init__(self, reason: str, offset_chars: int | None = None) -> None:
+        self.reason = reason
+        self.offset_chars = offset_chars
+        where = "" if offset_chars is None else f" at character {offset_chars + 1}"
+        super().__init__(f"the regular expression {reason}{where}; mend it, or search for the text without --regex")
+
+
+class PatternTimeoutError(AsterIndexError):
+    """A regular expression was not done with one text within ``timeout_s`` seconds."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self.timeout_s = timeout_s
+        super().__init__(f"the regular expression was not done with a text within {timeout_s:g} s; make it simpler")
+
+
 class QueryRefusedError(AsterIndexError):
     """A statement asked for something that the guard denies; ``denied`` names it."""
 
@@ -90,6 +124,18 @@ class QueryTimeoutError(AsterIndexError):
     def __init__(self, timeout_s: float) -> None:
         self.timeout_s = timeout_s
         super().__init__(f"the statement was stopped at its limit of {timeout_s:g} s; narrow it or give --timeout")
+
+
+class SearchTimeoutError(AsterIndexError):
+    """A pattern took more than ``timeout_s`` seconds in all, or ran out of time on too many texts (``given_up``)."""
+
+    def __init__(self, given_up: int, timeout_s: float) -> None:
+        self.given_up = given_up
+        self.timeout_s = timeout_s
+        texts = f", {given_up} texts of which were not done in their time" if given_up else ""
+        super().__init__(
+            f"the pattern was stopped after {timeout_s:.1f} s{texts}; make it simpler, or narrow the search"
+        )
 
 
 class UnknownReportError(AsterIndexError):

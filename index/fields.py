@@ -1,4 +1,4 @@
-"""Which prose a text is: the small numbers stored in ``prose.field``, and what ``--in`` calls them.
+"""Which field a text is: the small numbers stored in ``prose.field``, and what ``--in`` calls them.
 
 Pure; imports nothing but the standard library, so that the read path stays light.
 """
@@ -17,6 +17,8 @@ SUMMARY: Final = 6
 TITLE: Final = 7
 BLOCK: Final = 8
 MEMORY_FACT: Final = 9
+TOOL: Final = 10
+"""Never in ``prose``: the texts of tools stand in ``event_rows``, their beginnings only."""
 
 FIELD_OF_TYPE: Final[Mapping[str, int]] = {
     "user_message": PROMPT,
@@ -35,10 +37,14 @@ SEARCHED: Final[Mapping[str, tuple[int, ...]]] = {
     "answers": (ANSWER, SUMMARY),
     "thinking": (THINKING,),
     "notices": (NOTICE,),
+    "tools": (TOOL,),
     "memory": (BLOCK, MEMORY_FACT),
     "titles": (TITLE,),
 }
 """The names a person uses, in the order in which results name them."""
+
+FIELD_NAMES: Final[Mapping[int, str]] = {field: name for name, fields in SEARCHED.items() for field in fields}
+"""What each field is called where it is searched."""
 
 IN_PROMPT_KEYS: Final = frozenset({PROMPT, HISTORY_PROMPT})
 """Fields whose keys lie in ``prompt_keys``; all others lie in ``prose_keys``."""

@@ -1,7 +1,7 @@
 """One run at a time writes an index: its cross-process lock, and when a run last looked at the disk.
 
 The lock file lies beside the index, empty; its time is that of the last look. Plain standard library; ``filelock`` is
-imported by ``persist.files.lock`` when the lock is taken.
+imported by ``persist.files.lock`` when a lock is waited for.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,7 @@ from index.errors import IndexBusyError
 from index.opening import refuse_others
 from index.settings import Settings
 from persist.errors import BusyError
-from persist.files.lock import locked
+from persist.files.lock import locked, locked_if_free
 
 NEW_MARK: Final = ".new-"
 """Stands in the name of an index that is being built beside the live one."""
@@ -34,15 +34,32 @@ def index_lock(settings: Settings, *, keeps_aside: bool = False) -> Iterator[Non
     ``settings.lock_timeout_s`` seconds, and first of all what ``refuse_others`` raises.
     """
     refuse_others(settings.index_path, keeps_aside=keeps_aside)
-    path = lock_path(settings.index_path)
+    with _held(settings.index_path, locked(lock_path(settings.index_path), settings.lock_timeout_s)):
+        yield
+
+
+@contextmanager
+def index_lock_if_free(settings: Settings) -> Iterator[None]:
+    """Hold the same lock if nobody does now, without waiting and without ``filelock``, for an index that is there.
+
+    Raises ``IndexBusyError`` at once where another run holds it, ``StoreIOError`` where the folder or the lock file
+    cannot be written, and first of all what ``refuse_others`` raises.
+    """
+    refuse_others(settings.index_path, keeps_aside=False)
+    with _held(settings.index_path, locked_if_free(lock_path(settings.index_path))):
+        yield
+
+
+@contextmanager
+def _held(index_path: Path, lock: AbstractContextManager[None]) -> Iterator[None]:
     with ExitStack() as held:
         try:
-            held.enter_context(locked(path, settings.lock_timeout_s))
+            held.enter_context(lock)
         except BusyError as error:
-            raise IndexBusyError(settings.index_path, error.timeout_s) from error
-        remove_leftovers(settings.index_path)
+            raise IndexBusyError(index_path, error.timeout_s) from error
+        remove_leftovers(index_path)
         yield
-        os.utime(path)
+        os.utime(lock_path(index_path))
 
 
 def new_path(index_path: Path) -> Path:

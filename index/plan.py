@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from persist.sources import LINE_KINDS, Found, Source, Stat
@@ -60,12 +61,13 @@ class Step(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """The work, in path order. ``gone`` may be removed; ``withheld`` are gone too but held back (more than half of
-    their agent's sources at once); ``unreachable`` lie in places that cannot be looked into now; ``excluded`` leave
-    at once; ``unvisited`` belong to roots that this run did not look at and keep their rows."""
+    """The work, in path order. ``unchanged`` counts by (agent, status) what is as it was; ``gone`` may be removed;
+    ``withheld`` are gone too but held back (more than half of their agent's sources at once); ``unreachable`` lie in
+    places that cannot be looked into now; ``excluded`` leave at once; ``unvisited`` belong to roots that this run did
+    not look at and keep their rows."""
 
     steps: list[Step] = field(default_factory=list)
-    unchanged: list[KnownSource] = field(default_factory=list)
+    unchanged: Counter[tuple[str, str]] = field(default_factory=Counter)
     gone: list[KnownSource] = field(default_factory=list)
     withheld: list[KnownSource] = field(default_factory=list)
     unreachable: list[tuple[KnownSource, str]] = field(default_factory=list)
@@ -75,12 +77,20 @@ class Plan:
     @property
     def is_empty(self) -> bool:
         """Whether the index already says what the disk says."""
-        return not (self.steps or self.gone or self.excluded or self._newly_held())
+        return not (self.steps or self.gone or self.excluded or self.newly_held)
 
-    def _newly_held(self) -> bool:
-        return any(not _is_held_back(known) for known in self.withheld) or any(
-            known.status != HELD for known, _ in self.unreachable
-        )
+    @property
+    def known_agents(self) -> set[str]:
+        """Return the agents of which the index knew a source before."""
+        rows = [*self.gone, *self.withheld, *self.excluded, *self.unvisited, *(row for row, _ in self.unreachable)]
+        known = {row.agent for row in rows} | {step.known.agent for step in self.steps if step.known}
+        return known | {agent for agent, _ in self.unchanged}
+
+    @property
+    def newly_held(self) -> list[KnownSource]:
+        """Return the sources that this run marks as held."""
+        gone = [known for known in self.withheld if not _is_held_back(known)]
+        return gone + [known for known, _ in self.unreachable if known.status != HELD]
 
 
 def make_plan(
@@ -89,14 +99,19 @@ def make_plan(
     *,
     visited_agents: frozenset[str],
     excluded: frozenset[tuple[str, str]] = frozenset(),
+    same: Counter[str] | None = None,
     prune: bool = False,
     read_all: bool = False,
 ) -> Plan:
     """Plan one run. ``known`` is keyed by (agent, path); ``excluded`` keys leave whatever the disk says.
 
-    ``read_all`` reads every source anew; ``prune`` lets go of sources that are gone however many. Cost: linear.
+    ``same`` counts, by agent, indexed sources that are as they were and stand in neither ``found`` nor ``known``
+    (``index.unchanged``). ``read_all`` reads every source anew; ``prune`` lets go of sources that are gone however
+    many. Cost: linear.
     """
+    same = Counter() if same is None else same
     plan = Plan()
+    plan.unchanged.update({(agent, INDEXED): count for agent, count in same.items()})
     present: set[tuple[str, str]] = set()
     for source in _in_order(found):
         key = (source.agent, source.path)
@@ -105,19 +120,19 @@ def make_plan(
         present.add(key)
         step = _step(source, known.get(key), read_all)
         if step is None:
-            plan.unchanged.append(known[key])
+            plan.unchanged[source.agent, known[key].status] += 1
         else:
             plan.steps.append(step)
     absent = [row for key, row in sorted(known.items()) if key not in present]
     _sort_absent(plan, absent, found, visited_agents, excluded)
     if not prune:
-        _withhold(plan, known)
+        _withhold(plan, known, same)
     return plan
 
 
 def _in_order(found: Iterable[Found]) -> list[Source]:
     sources = [source for look in found for source in look.sources]
-    sources.sort(key=lambda source: (source.path, source.agent))
+    sources.sort(key=attrgetter("path", "agent"))
     return sources
 
 
@@ -170,12 +185,12 @@ def _what_blocks(path: str, blocked: Mapping[str, str]) -> str | None:
     return None
 
 
-def _withhold(plan: Plan, known: Mapping[tuple[str, str], KnownSource]) -> None:
+def _withhold(plan: Plan, known: Mapping[tuple[str, str], KnownSource], same: Counter[str]) -> None:
     """Hold back an agent whose sources are more than half gone: an unmounted disk looks like that (DESIGN 8).
 
     What was held back once stays so, however many other sources its agent has got since.
     """
-    totals = Counter(row.agent for row in known.values() if not _is_held_back(row))
+    totals = same + Counter(row.agent for row in known.values() if not _is_held_back(row))
     gone = Counter(row.agent for row in plan.gone if not _is_held_back(row))
     held = {agent for agent, count in gone.items() if count * 2 > totals[agent]}
     plan.withheld = [row for row in plan.gone if _is_held_back(row) or (row.agent in held and row.status in _WITH_ROWS)]

@@ -166,6 +166,7 @@ _prose = _table(
     "prose",
     _key(),
     *_needed(INTEGER, "field", "source_id"),
+    *_needed(INTEGER, "hidden", default="0"),
     *_maybe(TEXT, "sort_ts"),
     *_needed(INTEGER, "text_hash"),
     *_needed(TEXT, "text"),
@@ -202,5 +203,5 @@ Index("journal_rows_place", _journal.c.source_id, _journal.c.line_number)
 Index("block_rows_source", _blocks.c.source_id)
 Index("memory_fact_rows_source", _memory_facts.c.source_id)
 Index("error_rows_place", _errors.c.source_id, _errors.c.line_number)
-Index("prose_newest", _prose.c.field, _prose.c.sort_ts, _prose.c.source_id)
+Index("prose_newest", _prose.c.field, _prose.c.hidden, _prose.c.sort_ts, _prose.c.source_id)
 Index("prose_same", _prose.c.text_hash, _prose.c.field)

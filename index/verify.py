@@ -160,10 +160,15 @@ def _fulltext_problem(copy: sqlite3.Connection) -> str | None:
             copy.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)")
         except sqlite3.DatabaseError:
             return f"{table} does not agree with its own content"
-    for id_, field, text, prompt_key, prose_key in copy.execute(
-        """SELECT p.id, p.field, p.text, q.key, r.key FROM prose p
+    for id_, field, text, prompt_key, prose_key, agrees in copy.execute(
+        """SELECT p.id, p.field, p.text, q.key, r.key,
+          p.hidden = coalesce((SELECT hidden <> 0 FROM event_rows WHERE id = p.id),
+            (SELECT in_transcript FROM history_rows WHERE id = p.id), 0)
+        FROM prose p
         LEFT JOIN prompt_keys q ON q.rowid = p.id LEFT JOIN prose_keys r ON r.rowid = p.id"""
     ):
+        if not agrees:
+            return f"text {id_} is hidden where its event is not, or not hidden where it is"
         key, stray = (prompt_key, prose_key) if field in IN_PROMPT_KEYS else (prose_key, prompt_key)
         if key != stored_key(text) or stray is not None:
             return f"the key of text {id_} is not that of its prose"

@@ -9,6 +9,7 @@ nothing would index what its owner wanted left out. The keys, all optional::
     excludes: [~/secret-client, "**/scratch/**"]
     limits: {tool_head_bytes: 512, failed_head_bytes: 2000, max_line_bytes: 67108864}
     keep: true                          # copies of foreign transcripts go to the archive
+    refresh_ms: 200                     # how much work a search does first to be up to date; 0 for none
 """
 
 from __future__ import annotations
@@ -24,13 +25,16 @@ from persist.lines import MAX_LINE_BYTES
 from persist.places import expand
 from persist.regular import open_regular
 
-KEYS: Final = ("agents", "roots", "excludes", "limits", "keep")
+KEYS: Final = ("agents", "roots", "excludes", "limits", "keep", "refresh_ms")
 LIMITS: Final[Mapping[str, tuple[int, int]]] = {
     "tool_head_bytes": (0, 1024 * 1024),
     "failed_head_bytes": (0, 1024 * 1024),
     "max_line_bytes": (1024, MAX_LINE_BYTES),
 }
 """Each limit with the least and the greatest value that is allowed, both inclusive."""
+REFRESH_MS: Final = 200
+"""How long, by estimate, a search may work first to bring the index up to date, if the file says nothing."""
+MAX_REFRESH_MS: Final = 60_000
 MAX_CONFIG_BYTES: Final = 1024 * 1024
 
 
@@ -48,7 +52,8 @@ class Configuration:
     """What the configuration says. ``agents`` is ``None`` for all of them; paths are absolute.
 
     ``excludes`` are absolute paths (that file, or all below that folder) and globs, as
-    :func:`exclusion` reads them.
+    :func:`exclusion` reads them. ``refresh_ms`` is the work, in milliseconds by estimate, that a search does first to
+    bring the index up to date; 0 switches that off.
     """
 
     agents: tuple[str, ...] | None = None
@@ -56,6 +61,7 @@ class Configuration:
     excludes: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     keep: bool = False
+    refresh_ms: int = REFRESH_MS
 
 
 def load(path: Path, home: Path | None = None) -> Configuration:
@@ -132,6 +138,7 @@ def configuration_of(path: Path, data: Mapping[str, Any], home: Path) -> Configu
         excludes=tuple(_exclude(text, home, path) for text in _texts(path, "excludes", data.get("excludes"))),
         limits=_limits(path, _mapping(path, "limits", data.get("limits"))),
         keep=bool(keep),
+        refresh_ms=_refresh_ms(path, data.get("refresh_ms")),
     )
 
 
@@ -201,6 +208,16 @@ def _limits(path: Path, given: dict[str, Any]) -> Limits:
         if not least <= value <= greatest:
             raise ConfigError(path, f"'limits.{name}' must be from {least} to {greatest}")
     return Limits(**given)
+
+
+def _refresh_ms(path: Path, value: object) -> int:
+    if value is None:
+        return REFRESH_MS
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigError(path, f"'refresh_ms' must be a whole number of milliseconds, not a {_type(value)}")
+    if not 0 <= value <= MAX_REFRESH_MS:
+        raise ConfigError(path, f"'refresh_ms' must be from 0 to {MAX_REFRESH_MS}")
+    return value
 
 
 def _exclude(text: str, home: Path, path: Path) -> str:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeAlias
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
-from persist.config import LIMITS, Configuration, configuration_of, load, read_configuration
+from persist.config import LIMITS, MAX_REFRESH_MS, Configuration, configuration_of, load, read_configuration
 from persist.errors import ConfigError
 from persist.files import LOCK_NAME, locked, write_atomic
 
@@ -48,6 +48,7 @@ class ConfigurationModel(BaseModel):
     excludes: _Texts | None = None
     limits: _LimitsModel | None = None
     keep: StrictBool | None = None
+    refresh_ms: StrictInt | None = Field(None, ge=0, le=MAX_REFRESH_MS)
 
 
 def check(path: Path, home: Path | None = None) -> Configuration:
@@ -114,7 +115,13 @@ def _verify(path: Path, text: str, wanted: Configuration, added: list[str], home
 
 
 def _rest(configuration: Configuration) -> tuple[Any, ...]:
-    return configuration.agents, configuration.roots, configuration.limits, configuration.keep
+    return (
+        configuration.agents,
+        configuration.roots,
+        configuration.limits,
+        configuration.keep,
+        configuration.refresh_ms,
+    )
 
 
 def _with_keep(text: str, keep: bool) -> str:

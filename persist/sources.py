@@ -113,6 +113,8 @@ class Parser(Protocol):
 OpenParser: TypeAlias = Callable[[Source, State | None], Parser]
 ReadNote: TypeAlias = Callable[[Source, bytes], Note]
 ReadNoteFacts: TypeAlias = Callable[[Source, bytes], list[NoteFact]]
+Resume: TypeAlias = Callable[[str, str | None], tuple[str, ...]]
+"""From a session's id and its folder, null where that is gone: the words of a command, the program first."""
 
 
 class Environment(NamedTuple):
@@ -128,7 +130,9 @@ class Agent:
     """An agent: its name, where its sources lie, how its records become events, what it leaves out.
 
     ``skips`` maps record types that are left out by design to the reason, for the docs and for ``asx schema``.
-    ``deletes_after_days`` is set for agents that delete their own transcripts (DESIGN 8).
+    ``deletes_after_days`` is set for agents that delete their own transcripts (DESIGN 8). ``resume`` gives the command
+    that goes on with a session in the agent itself, to be run in the session's folder; no words where that cannot be
+    done. It is null for an agent that has no such command.
     """
 
     name: str
@@ -140,4 +144,5 @@ class Agent:
     read_note_facts: ReadNoteFacts | None = None
     skips: Mapping[str, str] = field(default_factory=dict)
     deletes_after_days: int | None = None
+    resume: Resume | None = None
     parser_version: int = 1

@@ -1,8 +1,9 @@
 """What Aether's and Aster's own tests assert, number by number: the test here that holds it, or why none does.
 
-The numbers are those of ``spec/aether.md`` 5 (1 to 32 and 77 to 102) and ``spec/aster.md`` 7 (all). An entry is the
-place of one test or of several, ``folder/file.py::[Class::]name`` below ``tests``, or a sentence: why the behaviour is
-not this product's, or what is done instead. The tests below prove that each place exists and that none is left out.
+The numbers are those of ``spec/aether.md`` 5 (1 to 32, 56 to 63 and 77 to 102) and ``spec/aster.md`` 7 (all). An entry
+is the place of one test or of several, ``folder/file.py::[Class::]name`` below ``tests``, or a sentence: why the
+behaviour is not this product's, or what is done instead. The tests below prove that each place exists and that none is
+left out.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ TESTS: Final = Path(__file__).resolve().parent
 
 _LOG: Final = "persist/test_aether_log.py"
 _INDEX: Final = "index/test_aether_behaviours.py"
+_SEARCH: Final = "index/search/test_search.py"
 _READ: Final = "persist/test_aster_transcript.py::TestWhatAstersTestsAssert"
 _WRITE: Final = "persist/test_aster_writer.py"
 _BLOCKS: Final = "persist/test_blocks.py"
@@ -72,6 +74,14 @@ AETHER: Final[dict[int, str | tuple[str, ...]]] = {
     30: f"{_LOG}::test_b30_what_was_appended_is_loaded_in_order_without_the_transient",
     31: f"{_LOG}::test_b31_a_malformed_last_line_hides_nothing",
     32: f"{_LOG}::test_b32_a_torn_last_line_leaves_the_rest_readable_again_and_again",
+    56: f"{_SEARCH}::test_only_the_newest_hundred_prompts_are_searched",
+    57: f"{_SEARCH}::test_case_literals_offsets_and_parts_of_the_newest_prompts",
+    58: f"{_SEARCH}::test_case_literals_offsets_and_parts_of_the_newest_prompts",
+    59: f"{_SEARCH}::test_a_limit_is_between_one_and_fifty_and_more_is_told",
+    60: "index/search/test_search_bank.py::test_behaviour_60_twenty_hits_unless_a_limit_is_given_newest_first",
+    61: f"{_SEARCH}::test_a_blank_query_gives_nothing",
+    62: f"{_SEARCH}::test_case_literals_offsets_and_parts_of_the_newest_prompts",
+    63: f"{_SEARCH}::test_case_literals_offsets_and_parts_of_the_newest_prompts",
     77: "persist/test_aether_discover.py::test_b77_logs_are_found_with_their_sizes_and_the_history_apart",
     78: (
         f"{_INDEX}::test_b78_each_view_is_filled_by_its_event_types_alone",
@@ -179,7 +189,10 @@ ASTER: Final[dict[int, str | tuple[str, ...]]] = {
     **dict.fromkeys(range(93, 100), _PLANS),
 }
 
-TABLES: Final = {"aether": (AETHER, {*range(1, 33), *range(77, 103)}), "aster": (ASTER, {*range(1, 100)})}
+TABLES: Final = {
+    "aether": (AETHER, {*range(1, 33), *range(56, 64), *range(77, 103)}),
+    "aster": (ASTER, {*range(1, 100)}),
+}
 PLACES: Final = sorted(
     {
         place

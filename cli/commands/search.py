@@ -4,115 +4,126 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
-from cli import choices, exits, options, output, shapes
-from cli.hit_text import print_hits, print_notes, print_nothing_found
-from cli.settings import open_settings
+from cli import exits, options, output, shapes
+from cli import search_parameters as parameters
+from cli.search_options import DEFAULT_LIMIT, request_of
+from cli.search_typed import Typed, check, typed_of
+from cli.settings import current_folder, folder_at, open_settings
 
 if TYPE_CHECKING:
+    from index.freshness import Freshness
     from index.search import SearchRequest, SearchResult
     from index.settings import Settings
 
 EXAMPLES: Final = (
     "asx search connection refused",
-    "asx search --in answers,thinking retry budget",
+    "asx search --in answers,thinking --here retry budget",
+    "asx search --since 7d --agent claude-code --context 1 deploy",
+    "asx search --words 'deploy* \"on tuesday\" -staging'",
+    "asx search --tool Bash --deep 'npm run build'",
+    "asx search --regex 'E\\d{4}' --all --jsonl | head",
+    "asx search --lines --all deploy | fzf --delimiter '\\t' --with-nth 2.. --preview 'asx show {1}'",
     "asx search --count --json TODO",
     "asx search -- --force",
 )
-_ALL: Final = "all"
-_MAX_SNIPPET: Final = 1_000_000
 
 
 def command(
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to find; several words are one text.")],
-    in_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--in", metavar="WHERE", help="prompts (default), answers, thinking, notices, memory, titles or all."
-        ),
-    ] = None,
-    limit: options.Limit = 20,
-    all_: Annotated[bool, typer.Option("--all", help="Every hit, whatever --limit says.")] = False,
-    count: Annotated[bool, typer.Option("--count", help="Only how many there are.")] = False,
-    snippet: Annotated[
-        int | None,
-        typer.Option("--snippet", metavar="N", min=1, max=_MAX_SNIPPET, help="In JSON, N characters of each text."),
-    ] = None,
-    recent: Annotated[bool, typer.Option("--recent", help="Only the newest 100 prompts.")] = False,
-    no_refresh: Annotated[
-        bool, typer.Option("--no-refresh", help="Never make an index that is missing; change not one byte.")
-    ] = False,
+    query: parameters.Query,
+    in_: parameters.In = None,
+    deep: parameters.Deep = False,
+    words: parameters.Words = False,
+    regex: parameters.Regex = False,
+    agent: parameters.Agent = None,
+    project: parameters.Project = None,
+    here: parameters.Here = False,
+    below: parameters.Below = False,
+    session: parameters.Session = None,
+    exclude_session: parameters.ExcludeSession = None,
+    since: parameters.Since = None,
+    until: parameters.Until = None,
+    role: parameters.Role = None,
+    tool: parameters.Tool = None,
+    branch: parameters.Branch = None,
+    main_only: parameters.MainOnly = False,
+    sort: parameters.Sort = None,
+    limit: parameters.Limit = None,
+    all_: parameters.All = False,
+    offset: parameters.Offset = 0,
+    count: parameters.Count = False,
+    context: parameters.Context = 0,
+    recent: parameters.Recent = False,
+    snippet: parameters.Snippet = None,
+    per_session: parameters.PerSession = None,
+    explain: parameters.Explain = False,
+    no_refresh: parameters.NoRefresh = False,
     json: options.Json = False,
+    jsonl: parameters.Jsonl = False,
+    lines: parameters.Lines = False,
     index: options.Index = None,
 ) -> int:
     """Find a text in what was said to agents and by them.
 
     Finds the query literally, anywhere in a text, newest first. Lower case finds both cases; one capital letter
-    makes it exact. Tool calls and results are not searched: asx query reads them. Exits with 1 when nothing is
-    found, and says where it would have been.
+    makes it exact. Exits with 1 when nothing is found, and says what was searched and what comes near.
     """
-    text = choices.joined(query)
-    settings = open_settings(index)
-    if recent:
-        return _print_recent(settings, text, limit, as_json=json)
-    from index.freshness import freshness_of
-
-    request = _request(text, in_, None if all_ or count else limit)
-    result = _answer(settings, request, may_make=not no_refresh)
-    state = freshness_of(settings)
-    if json:
-        shown = replace(result, hits=()) if count else result
-        output.emit_json(shapes.search(shown, state, snippet_characters=snippet))
-        return exits.DONE if result.total else exits.NOTHING_FOUND
-    if count:
-        output.line(str(result.total))
-    else:
-        print_hits(result.hits)
-    if not result.total:
-        print_nothing_found(result)
-    if not count:
-        print_notes(result, state)
-    return exits.DONE if result.total else exits.NOTHING_FOUND
+    typed = typed_of(locals())
+    check(typed)
+    return _search(_with_project(typed), may_refresh=not no_refresh)
 
 
-def _request(text: str, searched: list[str] | None, limit: int | None) -> SearchRequest:
-    from index.fields import SEARCHED
-    from index.search import SearchRequest
+def _with_project(typed: Typed) -> Typed:
+    """Return the options with the project as an absolute path: as typed, or that of the current folder."""
+    import os
 
-    names = choices.names(searched, [*SEARCHED, _ALL], "--in")
-    if _ALL in names:
-        names = tuple(SEARCHED)
-    return SearchRequest(query=text, searched=names, limit=limit) if names else SearchRequest(query=text, limit=limit)
+    if typed.here:
+        from persist.projects import project_of
 
-
-def _print_recent(settings: Settings, text: str, limit: int, *, as_json: bool) -> int:
-    """Answer as Aether does: of the newest 100 prompts, the spans in each, at most 50."""
-    from index.search import newest_prompts
-
-    trimmed, hits, truncated = newest_prompts(settings, text, limit)
-    if as_json:
-        output.emit_json(shapes.recent(trimmed, hits, truncated=truncated))
-    else:
-        print_hits(hits)
-        if truncated:
-            output.talk("there are more; --limit shows up to 50")
-        if not hits:
-            output.talk(f"nothing found for {output.safe_line(trimmed)!r} in the newest 100 prompts")
-    return exits.DONE if hits else exits.NOTHING_FOUND
+        return replace(typed, project=project_of(str(current_folder())))
+    if typed.project is None:
+        return typed
+    if not typed.project.strip():
+        raise typer.BadParameter("is empty; give a folder or leave the option out", param_hint="--project")
+    return replace(typed, project=os.path.normpath(folder_at(typed.project)))
 
 
-def _answer(settings: Settings, request: SearchRequest, *, may_make: bool) -> SearchResult:
-    """Search; on a terminal a missing index is made first (DESIGN 7)."""
-    from index.errors import NoIndexError
+def _search(typed: Typed, *, may_refresh: bool) -> int:
+    settings = open_settings(typed.index)
+    if typed.recent:
+        return _print_recent(settings, typed, _fresh(settings, may_refresh=may_refresh))
     from index.search import search
 
+    request = request_of(typed, [agent.name for agent in settings.agents])
+    state = _fresh(settings, may_refresh=may_refresh)
+    result = search(settings, request)
+    if typed.form == "json":
+        _print_json(result, state, request, typed)
+    else:
+        _print_for_people(result, state, request, typed)
+    return _exit_code(result)
+
+
+def _fresh(settings: Settings, *, may_refresh: bool) -> Freshness:
+    """Bring the index up to date if that is little work, and return how it stands; never waits.
+
+    On a terminal a missing index is made first (DESIGN 7).
+    """
+    from index.errors import NoIndexError
+
+    if not may_refresh:
+        from index.freshness import freshness_of
+
+        return freshness_of(settings)
+    from index.refresh import refresh
+
     try:
-        return search(settings, request)
+        return refresh(settings)
     except NoIndexError:
-        if not (may_make and output.is_terminal(sys.stdout)):
+        if not output.is_terminal(sys.stdout):
             raise
     from cli.progress import progress
     from index.ingest import ingest
@@ -120,4 +131,74 @@ def _answer(settings: Settings, request: SearchRequest, *, may_make: bool) -> Se
     output.talk("there is no index yet; it is made now")
     with progress() as shown:
         ingest(settings, progress=shown)
-    return search(settings, request)
+    return refresh(settings)
+
+
+def _exit_code(result: SearchResult) -> int:
+    """Return 1 for nothing found, but what says why it may be wrong where not every text could be judged."""
+    if result.total:
+        return exits.DONE
+    if result.unread:
+        return exits.PARTLY_DONE
+    return exits.REFUSED if result.given_up else exits.NOTHING_FOUND
+
+
+def _print_json(result: SearchResult, state: Freshness, request: SearchRequest, typed: Typed) -> None:
+    shown = replace(result, hits=()) if typed.count else result
+    told = shapes.search(
+        shown,
+        state,
+        limit=request.limit,
+        snippet_characters=typed.snippet,
+        with_context=bool(typed.context),
+        with_reading=typed.explain,
+    )
+    output.emit_json(told)
+
+
+def _print_for_people(result: SearchResult, state: Freshness, request: SearchRequest, typed: Typed) -> None:
+    """Print hits on stdout in the form asked for, and what must be known of them on stderr."""
+    from cli import search_notes
+
+    if typed.explain:
+        search_notes.print_reading(result.reading)
+    if typed.count:
+        output.line(str(result.total))
+    elif typed.jsonl:
+        for one in result.hits:
+            told = shapes.hit(one, snippet_characters=typed.snippet, with_context=bool(typed.context))
+            output.line(output.json_text({"schema_version": output.SCHEMA_VERSION, **told}))
+    elif typed.lines:
+        from cli.hit_lines import print_lines
+
+        print_lines(result.hits, typed.snippet)
+    else:
+        from cli.hit_text import print_hits
+
+        print_hits(result.hits, typed)
+    if not result.total:
+        search_notes.print_nothing_found(result, typed)
+    elif not typed.count:
+        search_notes.print_listed(result, request, typed)
+    search_notes.print_unjudged(result, typed)
+    search_notes.print_freshness(state)
+
+
+def _print_recent(settings: Settings, typed: Typed, state: Freshness) -> int:
+    """Answer as Aether does: of the newest 100 prompts, the spans in each, at most 50."""
+    from index.search import newest_prompts
+
+    trimmed, hits, truncated = newest_prompts(settings, typed.query, typed.limit or DEFAULT_LIMIT)
+    if typed.json:
+        output.emit_json(shapes.recent(trimmed, hits, truncated=truncated))
+    else:
+        from cli.hit_text import print_hits
+        from cli.search_notes import print_freshness
+
+        print_hits(hits, typed)
+        if truncated:
+            output.talk("there are more; --limit shows up to 50")
+        if not hits:
+            output.talk(f"nothing found for {output.safe_line(trimmed)!r} in the newest 100 prompts")
+        print_freshness(state)
+    return exits.DONE if hits else exits.NOTHING_FOUND

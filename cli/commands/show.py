@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from cli import choices, options, output, shapes
+from cli.hit_commands import BLOCK_PREFIX
 from cli.memory_store import get_block
 from cli.session_text import MAX_SHOWN_CHARACTERS, print_event, print_head
 from cli.settings import open_places, open_settings
@@ -21,12 +22,11 @@ EXAMPLES: Final = (
     "asx show claude-code:3f6d2c1e",
     "asx show --block deploy-window",
 )
+_WHAT_IS_SHOWN: Final = "A session's id (4 characters do), an event's number, and the file to count in; or block:NAME."
 
 
 def command(
-    id_: Annotated[
-        str | None, typer.Argument(metavar="ID[:EVENT]", help="A session's id (4 characters do) and an event's number.")
-    ] = None,
+    id_: Annotated[str | None, typer.Argument(metavar="ID[:EVENT[:FILE]]", help=_WHAT_IS_SHOWN)] = None,
     block: Annotated[str | None, typer.Option("--block", metavar="NAME", help="A block and its session.")] = None,
     file: Annotated[
         str | None, typer.Option("--file", metavar="PATH", help="The file to count in, where several tell the session.")
@@ -40,14 +40,17 @@ def command(
     """Print one event whole, or a session's head.
 
     The text is read from the agent's file at this moment, tool results too. AGENT:ID tells apart two
-    agents that share an id. asx sessions show prints the whole session.
+    agents that share an id. asx sessions show prints the whole session. Takes what the first column of
+    asx search --lines has.
     """
     if (id_ is None) == (block is None):
         raise typer.BadParameter("give a session's id, or --block and a name", param_hint="ID[:EVENT]")
+    if id_ is not None and id_.startswith(BLOCK_PREFIX):
+        block = id_.removeprefix(BLOCK_PREFIX)
     if block is not None:
         return _show_block(choices.typed_text(block), json=json, index=index)
     settings = open_settings(index)
-    session_id, event_index = choices.event_id(id_ or "", (agent.name for agent in settings.agents))
+    session_id, event_index, file_typed = choices.event_id(id_ or "", (agent.name for agent in settings.agents))
     if event_index is None:
         if around:
             raise typer.BadParameter("give an event, ID:EVENT", param_hint="--around")
@@ -61,7 +64,7 @@ def command(
         return 0
     from index.show import show_event
 
-    event = show_event(settings, session_id, event_index, file)
+    event = show_event(settings, session_id, event_index, file or file_typed)
     before, after = _neighbours(settings, session_id, event, around) if around else ([], [])
     if json:
         told = shapes.shown(event=shapes.event(event))

@@ -2,7 +2,7 @@
 
 The door of the package: other modules import these names from here. Nothing in it reads files, opens
 databases or knows FTS5 beyond the text of one MATCH expression; it must never import sqlite3, sqlalchemy or
-``persist``. Standard library only, so that a search starts fast.
+``persist``. Standard library only, but for ``regex`` where a pattern is read: so a search starts fast.
 """
 
 from __future__ import annotations

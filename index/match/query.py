@@ -13,7 +13,7 @@ from index.errors import EmptyQueryError
 from index.match.case import is_exact
 from index.match.form import form
 from index.match.key import fts_expression, search_key
-from index.match.spans import Verifier
+from index.match.spans import Span, Verifier, find_spans
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -37,6 +37,10 @@ class Query:
     def verifier(self) -> Verifier:
         """Return what decides whether a candidate is a hit, and where."""
         return Verifier(self.form, self.exact)
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the spans of all hits in a stored text, in order, in UTF-8 bytes; empty when it is no hit."""
+        return find_spans(text, self.form, self.exact)
 
 
 def read_query(text: str) -> Query:

@@ -60,7 +60,7 @@ def find_spans(text: str, query_form: str, exact: bool) -> list[Span]:
         stored = _occurrences(text_form, query_form)
     else:
         stored = _mapped_occurrences(text_form, query_form, _blocks(text, exact))
-    return list(stored) if text.isascii() else list(_in_bytes(text, stored))
+    return list(stored) if text.isascii() else list(in_bytes(text, stored))
 
 
 class _Block(NamedTuple):
@@ -148,7 +148,7 @@ def _measure(piece: str, exact: bool) -> tuple[tuple[int, int], ...]:
 _remembered_lengths = lru_cache(maxsize=4096)(_measure)
 
 
-def _in_bytes(text: str, stored: Iterator[tuple[int, int]]) -> Iterator[Span]:
+def in_bytes(text: str, stored: Iterator[tuple[int, int]]) -> Iterator[Span]:
     """Turn ascending places in characters into places in the UTF-8 of ``text``."""
     at_character = at_byte = 0
     for start, end in stored:

@@ -1,127 +1,142 @@
-"""Search: finds every text of the chosen fields that holds the query, newest first, and never answers a silent zero.
+"""Answers one request: reads the query, finds the matches, cuts the page, describes what is listed.
 
-Reads only, with plain ``sqlite3``; must never import SQLAlchemy, pydantic or anything of the command line. A text is a
-hit when the verifier says so (DESIGN 9): results equal a brute-force scan over all texts.
+Reads only, within one transaction, so that the page, the counts and the misses speak of one state of the index.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from typing import Final, NamedTuple
 
-from index.fields import IN_PROMPT_KEYS, SEARCHED
-from index.match.query import Query, read_query
-from index.match.spans import Verifier
+from index.match.query import read_query
+from index.match.regex import read_regex
+from index.match.words import WordsQuery, read_words
 from index.opening import open_reader
-from index.search.candidates import (
-    SORT_ALL_BELOW,
-    Candidate,
-    Candidates,
-    count_texts,
-    find_candidates,
-    newest_first,
-)
-from index.search.details import Described, count_equal, describe
-from index.search.found import Hit, Miss, Reading, SearchResult
-from index.search.request import SearchRequest
+from index.search import statements, tools
+from index.search.candidates import FETCH_BELOW, count_texts
+from index.search.context import context_of
+from index.search.details import count_equal, describe
+from index.search.explain import explain
+from index.search.found import Hit, Miss, SearchResult
+from index.search.hunt import Hunt, Reading, open_hunt
+from index.search.misses import nearest_misses
+from index.search.page import LOOKED_AT_FURTHER, Page, SessionKey, Sessions, cut_page
+from index.search.request import Mode, SearchRequest
+from index.search.scope import Scope, read_scope
+from index.search.tools import Told
 from index.settings import Settings
 from index.sqlite_errors import translate_read_errors
 
+FEW_TOOL_EVENTS: Final = 5000
+"""Up to so many events of tools are all looked through, in tens of milliseconds."""
+
+
+class _Answered(NamedTuple):
+    """One page of a request on an open index, before its misses are looked for."""
+
+    hits: tuple[Hit, ...]
+    total: int
+    is_exact: bool
+    given_up: int
+    told: Told
+
 
 def search(settings: Settings, request: SearchRequest) -> SearchResult:
-    """Return the newest hits of a query. Equal prompts fold into one hit with a count.
+    """Return the hits of a request.
 
-    Raises ``EmptyQueryError`` for a query of blanks, and the errors of ``open_reader``. ``total`` is exact when every
-    candidate was looked at (few of them, or no limit, or no more were met), else an upper bound from their keys.
+    Raises ``EmptyQueryError`` (``NoWordError``, ``BadPatternError``) for a query that asks for nothing,
+    ``NotFoundError`` and ``AmbiguousError`` for a session of the filters, ``SearchTimeoutError`` when a pattern runs
+    out of time on too many texts, and the errors of ``open_reader``.
     """
-    query = read_query(request.query)
+    query = read(request)
     with translate_read_errors(settings.index_path), closing(open_reader(settings.index_path)) as connection:
-        fields = _fields(request.searched)
-        candidates = find_candidates(connection, query, fields)
-        look_at_all = request.limit is None or candidates.ids is not None
-        hits, are_all = _collect(connection, query, candidates, fields, None if look_at_all else request.limit)
-        elsewhere = {} if hits else _elsewhere(connection, query, request.searched)
-        texts = 0 if hits else count_texts(connection, fields)
-    total = len(hits) if are_all else max(len(hits), candidates.total)
-    return _result(request, query, hits, total, are_all, elsewhere, texts)
+        connection.execute("PRAGMA temp_store = memory")
+        connection.execute("BEGIN")
+        scope = read_scope(connection, request.searched, request.filters)
+        answered = _answer(connection, request, query, scope, settings)
+        misses: tuple[Miss, ...] = ()
+        texts = None
+        if not answered.total:
+            texts = _count_looked_through(connection, request, scope)
+            misses = nearest_misses(connection, request, query, scope, settings, texts)
+        return SearchResult(
+            query=query.text,
+            exact_case=not isinstance(query, WordsQuery) and query.exact,
+            mode=request.mode,
+            sort=request.order,
+            searched=request.searched,
+            filters=request.filters,
+            offset=request.offset,
+            total=answered.total,
+            total_is_exact=answered.is_exact,
+            hits=answered.hits,
+            misses=misses,
+            texts=texts,
+            borrowed_times=sum(hit.ts_source != "record" for hit in answered.hits),
+            reading=explain(request, query, scope),
+            heads_only=answered.told.heads_only,
+            given_up=answered.given_up,
+            unread=tuple(answered.told.unread),
+        )
 
 
-def _fields(searched: Sequence[str]) -> tuple[int, ...]:
-    return tuple(field for name in searched for field in SEARCHED[name])
+def _count_looked_through(connection: sqlite3.Connection, request: SearchRequest, scope: Scope) -> int:
+    """Return how many texts the scope holds, as they were searched: words are not looked for in texts of tools."""
+    prose = count_texts(connection, scope)
+    if not scope.with_tools or request.mode is Mode.WORDS:
+        return prose
+    if scope.tools:
+        return prose + tools.count_texts(connection, scope)
+    return prose + int(connection.execute(*statements.count_tool_texts(scope)).fetchone()[0])
 
 
-def _collect(
-    connection: sqlite3.Connection, query: Query, candidates: Candidates, fields: Sequence[int], stop_after: int | None
-) -> tuple[list[Hit], bool]:
-    """Return hits newest first, and whether those are all; stops once there are more than ``stop_after`` (if given)."""
-    verifier = query.verifier()
-    prompts_seen: set[str] = set()
+def read(request: SearchRequest) -> Reading:
+    """Read the query in the request's mode; raises what the mode's reader raises."""
+    match request.mode:
+        case Mode.WORDS:
+            return read_words(request.query)
+        case Mode.REGEX:
+            return read_regex(request.query)
+        case Mode.SUBSTRING:
+            return read_query(request.query)
+
+
+def _answer(
+    connection: sqlite3.Connection, request: SearchRequest, query: Reading, scope: Scope, settings: Settings
+) -> _Answered:
+    with open_hunt(connection, request, query, scope, settings) as hunt:
+        page = cut_page(hunt.groups, request, Sessions(connection), _look_further(hunt))
+        hits = _described(connection, request, scope, hunt, page)
+        total = page.met if page.is_all else max(page.met, hunt.bound)
+        return _Answered(hits, total, page.is_all, hunt.judge.given_up, hunt.told)
+
+
+def _look_further(hunt: Hunt) -> int:
+    """Return how many candidates to look at behind a full page, so that a total is exact where that is cheap."""
+    if hunt.tool_events > FEW_TOOL_EVENTS:
+        return 0  # they are no candidates but all of them: the next hit may be far
+    return FETCH_BELOW if hunt.at_most <= FETCH_BELOW else LOOKED_AT_FURTHER
+
+
+def _described(
+    connection: sqlite3.Connection, request: SearchRequest, scope: Scope, hunt: Hunt, page: Page
+) -> tuple[Hit, ...]:
     hits: list[Hit] = []
-    for group in newest_first(connection, candidates, fields):
-        for candidate, described in _verified(connection, verifier, group):
-            if candidate.field in IN_PROMPT_KEYS:
-                if candidate.text in prompts_seen:
-                    continue
-                prompts_seen.add(candidate.text)
-                hits.append(replace(described.hit, count=count_equal(connection, candidate)))
-            else:
-                hits.append(described.hit)
-        if stop_after is not None and len(hits) > stop_after:
-            return hits, False
-    return hits, True
-
-
-def _verified(
-    connection: sqlite3.Connection, verifier: Verifier, group: list[Candidate]
-) -> list[tuple[Candidate, Described]]:
-    found: list[tuple[Candidate, Described]] = []
-    for candidate in group:
-        spans = verifier.spans(candidate.text)
-        described = describe(connection, candidate, spans) if spans else None
-        if described is not None:
-            found.append((candidate, described))
-    found.sort(key=lambda pair: pair[1].order, reverse=True)
-    return found
-
-
-def _elsewhere(connection: sqlite3.Connection, query: Query, searched: Sequence[str]) -> dict[str, int]:
-    """Count, where nothing was found, the hits of each field not searched; over ``SORT_ALL_BELOW`` counting stops."""
-    others = {name: fields for name, fields in SEARCHED.items() if name not in searched}
-    counts: dict[str, int] = {}
-    for name, fields in others.items():
-        candidates = find_candidates(connection, query, fields)
-        stop_after = SORT_ALL_BELOW if candidates.ids is None else None
-        hits, _ = _collect(connection, query, candidates, fields, stop_after)
-        if hits:
-            counts[name] = len(hits)
-    return counts
-
-
-def _result(
-    request: SearchRequest,
-    query: Query,
-    hits: list[Hit],
-    total: int,
-    exact: bool,
-    elsewhere: dict[str, int],
-    texts: int,
-) -> SearchResult:
-    listed = hits if request.limit is None else hits[: request.limit]
-    return SearchResult(
-        query=query.text,
-        exact_case=query.exact,
-        mode=request.mode,
-        sort=request.order,
-        searched=request.searched,
-        filters=request.filters,
-        offset=request.offset,
-        total=total,
-        total_is_exact=exact,
-        hits=tuple(listed),
-        misses=tuple(Miss("field", name, count) for name, count in elsewhere.items()),
-        texts=texts,
-        reading=Reading(),
-        borrowed_times=sum(hit.ts_source != "record" for hit in listed),
-    )
+    last_of_session: dict[SessionKey, int] = {}
+    sessions = Sessions(connection)
+    for match in page.listed:
+        if match.spans is None:
+            match = match._replace(spans=tuple(hunt.spans_of(match.text)))
+        hit = describe(connection, match)
+        hit = replace(hit, count=count_equal(connection, match, scope))
+        if request.context_turns:
+            hit = replace(hit, context=context_of(connection, match, request.context_turns))
+        session = sessions.key_of(match) if page.left_out else None
+        if session in page.left_out:
+            last_of_session[session] = len(hits)
+        hits.append(hit)
+    for session, number in last_of_session.items():
+        hits[number] = replace(hits[number], more_in_session=page.left_out[session])
+    return tuple(hits)

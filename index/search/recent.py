@@ -8,15 +8,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
+from itertools import groupby, islice
 from typing import Final
 
-from index.fields import SEARCHED
 from index.match.query import read_query
 from index.opening import open_reader
 from index.search.candidates import Candidate, all_newest_first
-from index.search.details import Described, describe
+from index.search.details import describe, order_of
 from index.search.found import Hit
+from index.search.matches import Match
+from index.search.request import Filters
+from index.search.scope import read_scope
 from index.settings import Settings
 from index.sqlite_errors import translate_read_errors
 
@@ -36,25 +38,25 @@ def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str
     if not trimmed:
         return trimmed, [], False
     query = read_query(trimmed)
-    verifier = query.verifier()
     with translate_read_errors(settings.index_path), closing(open_reader(settings.index_path)) as connection:
+        connection.execute("BEGIN")
         found: list[Hit] = []
-        for candidate, described in _newest(connection):
-            spans = verifier.spans(candidate.text)
+        for candidate in islice(_newest(connection), NEWEST_PROMPTS):
+            text = candidate.text or ""
+            spans = query.spans(text)
             if spans:
-                found.append(replace(described.hit, spans=tuple(spans)))
+                match = Match(candidate.id, candidate.field, candidate.source_id, (candidate.at,), candidate.at, text,
+                              tuple(spans), whole_length=len(text))  # fmt: skip
+                found.append(describe(connection, match))
             if len(found) > limit:
                 break
     return trimmed, found[:limit], len(found) > limit
 
 
-def _newest(connection: sqlite3.Connection) -> Iterator[tuple[Candidate, Described]]:
-    count = 0
-    for group in all_newest_first(connection, SEARCHED["prompts"]):
-        pairs = [(candidate, describe(connection, candidate, [])) for candidate in group]
-        known = [(candidate, described) for candidate, described in pairs if described is not None]
-        for candidate, described in sorted(known, key=lambda pair: pair[1].order, reverse=True):
-            yield candidate, described
-            count += 1
-            if count == NEWEST_PROMPTS:
-                return
+def _newest(connection: sqlite3.Connection) -> Iterator[Candidate]:
+    scope = read_scope(connection, ("prompts",), Filters())
+    for _, group in groupby(all_newest_first(connection, scope), key=lambda candidate: candidate.at):
+        candidates = list(group)
+        if len(candidates) > 1:
+            candidates.sort(key=lambda each: order_of(connection, each.id, each.field), reverse=True)
+        yield from candidates

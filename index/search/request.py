@@ -63,7 +63,8 @@ class SearchRequest:
     ``sort`` null is the mode's own order: best first for words, newest first for the others. ``limit`` null lists every
     hit from ``offset`` on; pages of equal request and growing ``offset`` join to the whole list. ``per_session`` lists
     at most so many hits of one session and counts the others on the last of them. ``context_turns`` adds so many turns
-    before and after each hit. ``deep`` reads tools' texts beyond what the index keeps of them from the files.
+    before and after each hit. ``exact_total`` counts all hits, whatever it costs; otherwise the total may be an upper
+    bound, since a page needs less. ``deep`` reads tools' texts beyond what the index keeps of them from the files.
     """
 
     query: str
@@ -75,6 +76,7 @@ class SearchRequest:
     offset: int = 0
     per_session: int | None = None
     context_turns: int = 0
+    exact_total: bool = False
     deep: bool = False
 
     @property

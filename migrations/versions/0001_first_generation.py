@@ -221,6 +221,7 @@ LOCAL_TABLES: Final = (
   id INTEGER NOT NULL PRIMARY KEY,
   field INTEGER NOT NULL,
   source_id INTEGER NOT NULL,
+  hidden INTEGER NOT NULL DEFAULT 0,
   sort_ts TEXT,
   text_hash INTEGER NOT NULL,
   text TEXT NOT NULL
@@ -248,9 +249,23 @@ INDEXES: Final = (
     "CREATE INDEX block_rows_source ON block_rows (source_id)",
     "CREATE INDEX memory_fact_rows_source ON memory_fact_rows (source_id)",
     "CREATE INDEX error_rows_place ON error_rows (source_id, line_number)",
-    "CREATE INDEX prose_newest ON prose (field, sort_ts, source_id)",
+    "CREATE INDEX prose_newest ON prose (field, hidden, sort_ts, source_id)",
     "CREATE INDEX prose_same ON prose (text_hash, field)",
 )
+
+TRIGGERS: Final = (
+    """CREATE TRIGGER event_hidden AFTER UPDATE OF hidden ON event_rows
+WHEN (new.hidden <> 0) <> (old.hidden <> 0)
+BEGIN
+  UPDATE prose SET hidden = new.hidden <> 0 WHERE id = new.id;
+END""",
+    """CREATE TRIGGER history_hidden AFTER UPDATE OF in_transcript ON history_rows
+WHEN new.in_transcript <> old.in_transcript
+BEGIN
+  UPDATE prose SET hidden = new.in_transcript WHERE id = new.id;
+END""",
+)
+"""``prose.hidden`` says of a text what settling says of its event or history entry, so that search asks no other table."""
 
 FULL_TEXT: Final = (
     """CREATE VIRTUAL TABLE prompt_keys USING fts5(
@@ -474,7 +489,7 @@ LEFT JOIN session_rows n ON n.id = s.session_row""",
 
 def upgrade() -> None:
     """Create the index."""
-    for statement in (*LOCAL_TABLES, *INDEXES, *FULL_TEXT, *VIEWS):
+    for statement in (*LOCAL_TABLES, *INDEXES, *TRIGGERS, *FULL_TEXT, *VIEWS):
         op.execute(statement)
     for code, name in EVENT_TYPES:
         op.execute(f"INSERT INTO event_types (code, name) VALUES ({code}, '{name}')")

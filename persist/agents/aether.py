@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import stat
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Final
 
 from persist.agents.aether_events import TRANSIENT
 from persist.agents.aether_records import AetherParser
+from persist.agents.plain_files import plain_files
 from persist.agents.prompt_history_records import PromptHistoryParser
 from persist.fingerprint import stat_of
 from persist.history import HISTORY_NAME
@@ -42,22 +44,31 @@ def discover(root: Root) -> Found:
     link, a name that is not UTF-8) is a trouble. Never raises for what it finds.
     """
     folder = root.path / SESSIONS
-    sources: list[Source] = []
     troubles: list[Trouble] = []
     try:
-        with os.scandir(folder) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
-                seen = _look(root, entry)
-                if isinstance(seen, Source):
-                    sources.append(seen)
-                elif seen is not None:
-                    troubles.append(seen)
+        sources, others = _plain(root, folder)
+        if others is None or others:
+            with os.scandir(folder) as entries:
+                for entry in sorted(entries, key=attrgetter("name")):
+                    seen = _look(root, entry) if others is None or entry.name in others else None
+                    if isinstance(seen, Source):
+                        sources.append(seen)
+                    elif seen is not None:
+                        troubles.append(seen)
     except FileNotFoundError:
         return Found(root, (), exists=False)
     except OSError as error:
         message = f"the folder cannot be read: {error.strerror}"
         return Found(root, (), (Trouble(str(folder), "unreadable", message),))
+    sources.sort(key=itemgetter(2))  # by path
     return Found(root, tuple(sources), tuple(troubles))
+
+
+def _plain(root: Root, folder: Path) -> tuple[list[Source], set[str] | None]:
+    """Return the ordinary logs and the names of other entries; null where each has to be looked at by itself."""
+    if _shown(str(folder)) != str(folder):
+        return [], None
+    return plain_files(str(folder), _EXTENSION, NAME, TRANSCRIPT, str(root.path), besides=HISTORY_NAME)
 
 
 def _look(root: Root, entry: os.DirEntry[str]) -> Source | Trouble | None:

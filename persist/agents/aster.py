@@ -77,7 +77,7 @@ def discover(root: Root) -> Found:
         elif scan.is_transcript(entry.name):
             scan.file(entry, TRANSCRIPT)
         elif scan.is_folder(entry):
-            for leaf in scan.folder("sessions", entry.name):
+            for leaf in scan.all_but_plain(TRANSCRIPT, entry):
                 if scan.is_transcript(leaf.name):
                     scan.file(leaf, TRANSCRIPT)
                 elif leaf.is_dir(follow_symlinks=False):
@@ -141,6 +141,12 @@ def read_note_facts(source: Source, data: bytes) -> list[NoteFact]:
     return parse_facts(data)
 
 
+def resume(session_id: str, folder: str | None) -> tuple[str, ...]:
+    """Return the command that goes on with a session; Aster finds it by its id, wherever it is run."""
+    del folder
+    return ("aster", "--resume", session_id)
+
+
 AGENT: Final = Agent(
     name=NAME,
     title="Aster",
@@ -150,4 +156,5 @@ AGENT: Final = Agent(
     read_note=read_note,
     read_note_facts=read_note_facts,
     skips=aster_records.SKIPS,
+    resume=resume,
 )

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import stat
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Final
 
+from persist.agents.plain_files import plain_files
 from persist.fingerprint import stat_of
 from persist.sources import Found, Root, Source, Trouble
 
@@ -48,7 +50,7 @@ class Scan:
         path = str(self._path.joinpath(*parts))
         try:
             with os.scandir(path) as entries:
-                return sorted(entries, key=lambda entry: entry.name)
+                return sorted(entries, key=attrgetter("name"))
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -56,6 +58,15 @@ class Scan:
                 return []
             self.trouble(path, "unreadable", f"the folder cannot be read: {error.strerror or error}")
             return []
+
+    def all_but_plain(self, kind: str, folder: os.DirEntry[str]) -> list[os.DirEntry[str]]:
+        """Add the ordinary transcripts of a folder of ``sessions`` as sources; return what else it holds, by name."""
+        try:
+            sources, others = plain_files(folder.path, ".jsonl", self._agent, kind, self._path_text)
+        except OSError:
+            return self.folder("sessions", folder.name)
+        self.sources += sources
+        return [leaf for leaf in self.folder("sessions", folder.name) if leaf.name in others] if others else []
 
     def is_transcript(self, name: str) -> bool:
         """Whether a name is a transcript's, compressed or not; hidden names are not."""
@@ -98,7 +109,7 @@ class Scan:
 
     def found(self) -> Found:
         """Return all that was collected, sorted by path."""
-        self.sources.sort(key=lambda source: source.path)
+        self.sources.sort(key=itemgetter(2))  # by path
         return Found(self._root, tuple(self.sources), tuple(self.troubles))
 
     def _resolves(self, entry: os.DirEntry[str]) -> str | None:

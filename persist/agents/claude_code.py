@@ -26,6 +26,11 @@ def open_parser(source: Source, state: State | None = None) -> Parser:
     return HistoryParser(state) if source.kind == HISTORY else TranscriptParser(source, state)
 
 
+def resume(session_id: str, folder: str | None) -> tuple[str, ...]:
+    """Return the command that goes on with a session; none without its folder: Claude Code finds it only from there."""
+    return () if folder is None else ("claude", "--resume", session_id)
+
+
 AGENT: Final = Agent(
     name=NAME,
     title="Claude Code",
@@ -35,5 +40,6 @@ AGENT: Final = Agent(
     read_note=read_note,
     skips=SKIPS,
     deletes_after_days=30,
+    resume=resume,
 )
 """Claude Code deletes transcripts that were not used for 30 days, unless its settings say otherwise."""

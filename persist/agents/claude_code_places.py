@@ -19,6 +19,7 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from persist.agents.plain_files import plain_files
 from persist.sources import BLOCK, HISTORY, TRANSCRIPT, Environment, Found, Root, Source, Stat, Trouble
 
 NAME: Final = "claude-code"
@@ -139,10 +140,8 @@ class _Walk:
     def _look(self, folder: _Folder) -> None:
         """Sort the entries of a folder into files, folders to look into, and links for later."""
         self._real_paths[folder.path] = folder.real
-        entries = self._entries(folder.path)
-        if folder.level is _Level.PROJECT:
-            entries = self._plain_transcripts(entries)
-        for entry in entries:
+        is_project = folder.level is _Level.PROJECT
+        for entry in self._all_but_plain(folder) if is_project else self._entries(folder.path):
             name = entry.name
             try:
                 if entry.is_symlink():
@@ -156,29 +155,16 @@ class _Walk:
                 if error.errno != errno.ENOENT or entry.is_symlink():
                     self._link_trouble(entry.path, error.errno)
 
-    def _plain_transcripts(self, entries: list[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
-        """Take the ordinary transcripts of a project and return the other entries.
-
-        Nearly all entries of a large store are these; measured on 20,000 files, the walk takes a fifth less time.
-        """
-        rest: list[os.DirEntry[str]] = []
-        root, take, new, is_file = self._root, self.sources.append, tuple.__new__, stat.S_ISREG
-        for entry in entries:
-            path = entry.path
-            if not path.endswith(".jsonl") or entry.is_symlink() or not path.isascii():
-                rest.append(entry)
-                continue
-            try:
-                status = entry.stat(follow_symlinks=False)
-            except OSError:
-                rest.append(entry)
-                continue
-            if is_file(status.st_mode):
-                known = new(Stat, (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
-                take(new(Source, (NAME, TRANSCRIPT, path, root, known, "")))
-            else:
-                rest.append(entry)
-        return rest
+    def _all_but_plain(self, folder: _Folder) -> list[os.DirEntry[str]]:
+        """Take the ordinary transcripts of a project and return the other entries."""
+        if not _is_utf8(folder.path):
+            return self._entries(folder.path)
+        try:
+            sources, others = plain_files(folder.path, ".jsonl", NAME, TRANSCRIPT, self._root)
+        except OSError:
+            return self._entries(folder.path)
+        self.sources += sources
+        return [entry for entry in self._entries(folder.path) if entry.name in others] if others else []
 
     def _entries(self, path: str) -> list[os.DirEntry[str]]:
         try:

@@ -1,11 +1,15 @@
 """One writer at a time, across processes: a lock file beside what is written.
 
-``filelock`` is imported inside, so that reading commands never pay for it. A lock is advisory: Aster itself
+``filelock`` is imported inside, so that reading commands never pay for it (31 ms, a third of a search): where one must
+not wait, ``locked_if_free`` asks the system for the same lock itself. A lock is advisory: Aster itself
 does not take it, which is why every line is also written in one call (``persist.files.append``).
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,3 +48,36 @@ def locked(path: Path, timeout_s: float = WAIT_S) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def locked_if_free(path: Path) -> Iterator[None]:
+    """Hold the lock file at ``path`` for the block if nobody does now; never waits.
+
+    The lock is that of ``locked``: ``flock`` on the whole file, as filelock takes it where the system has it
+    (https://py-filelock.readthedocs.io/, "FileLock"). Raises ``BusyError`` where another holds it, also within this
+    process, and ``StoreIOError`` where the file cannot be made or the file system knows no such lock.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE_FILE)
+    except OSError as error:
+        raise StoreIOError(path, "lock", error.strerror or str(error)) from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EACCES):
+                raise BusyError(path, 0) from error
+            raise StoreIOError(path, "lock", error.strerror or str(error)) from error
+        if not _is_still_at(path, descriptor):
+            raise BusyError(path, 0)  # another made the file anew in between, and holds that one
+        yield
+    finally:
+        os.close(descriptor)  # lets go of the lock
+
+
+def _is_still_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False

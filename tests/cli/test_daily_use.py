@@ -91,16 +91,18 @@ def test_sessions_are_short_for_a_person_and_whole_in_a_pipe(
     assert run("sessions", "list", "--agent", "nobody").code == 2
 
 
-def test_a_hit_keeps_its_field_and_the_end_of_its_project(
-    store: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+def test_a_head_fits_and_keeps_the_end_of_its_project(
+    columns: int, store: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert run("ingest").code == 0
-    monkeypatch.setenv("COLUMNS", "60")
-    heading = run("search", "--in", "answers", "rotated").stdout.splitlines()[0]
-    assert heading.endswith("the-project-itself  answers")
-    assert len(heading) <= 60
-    monkeypatch.setenv("COLUMNS", "36")
-    assert run("search", "--in", "answers", "rotated").stdout.splitlines()[0] == "2026-03-02 00:01  aster  answers"
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = run("search", "--in", "answers", "rotated").stdout.splitlines()
+    heads = shown[: shown.index("  turn 0  answers  2026-03-02 00:01")]
+    assert max(map(len, heads)) <= columns
+    assert "rotate the keys" in heads[0]
+    assert re.search(r"2026-03-02 \(\d+[wy] ago\)  aster$", heads[-1])
+    assert columns == 40 or re.search(r"(…|/)[^ ]*itself  2026", heads[-1])
 
 
 def test_a_first_prompt_is_not_shown_twice(store: Path, run: Run, on_a_terminal: OnATerminal) -> None:
@@ -112,9 +114,13 @@ def test_a_first_prompt_is_not_shown_twice(store: Path, run: Run, on_a_terminal:
 
 def test_nothing_found_names_the_next_step(store: Path, run: Run) -> None:
     assert run("ingest").code == 0
-    assert "nor in answers, thinking, notices, memory or titles" in run("search", "nowhere").stderr
-    assert "a capital letter makes a query exact" not in run("search", "nowhere").stderr
-    assert "a capital letter makes a query exact" in run("search", "ROTATE").stderr
+    told = run("search", "nowhere").stderr.splitlines()
+    assert told == [
+        "nothing found for 'nowhere' in prompts (4 texts)",
+        "nor in answers, thinking, notices, memory or titles",
+        "texts of tools were not searched: asx search --in tools nowhere",
+    ]
+    assert "1 in another case: asx search rotate" in run("search", "ROTATE").stderr
 
 
 def test_show_around_an_event(store: Path, run: Run) -> None:

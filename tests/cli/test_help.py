@@ -64,7 +64,8 @@ def test_examples_are_of_this_command_and_parse(words: list[str]) -> None:
     examples = import_module(module_name(words[-1], words[0] if len(words) == 2 else None)).EXAMPLES
     assert examples
     for example in examples:
-        typed = shlex.split(example.split(" | ")[-1].split(" < ")[0], comments=True)
+        ours = next(part for part in example.split(" | ") if part.startswith("asx "))
+        typed = shlex.split(ours.split(" < ")[0], comments=True)
         assert typed[: len(words) + 1] == ["asx", *words]
         root = typer.main.get_command(app)
         assert isinstance(root, RootGroup)

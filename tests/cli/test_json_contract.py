@@ -60,15 +60,28 @@ INGEST: Final = {
 HIT: Final = {
     "agent": str, "session_id": TEXT_OR_NULL, "parent_session_id": TEXT_OR_NULL, "session_title": TEXT_OR_NULL,
     "project": OrNull(PATH), "cwd": OrNull(PATH), "event_index": INT_OR_NULL, "turn": INT_OR_NULL, "ts": OrNull(TIME),
-    "ts_source": re.compile("record|session|file"), "kind": str, "event_type": TEXT_OR_NULL, "field": str,
-    "name": TEXT_OR_NULL, "score": NUMBER_OR_NULL, "text": str, "text_length": int, "text_offset": int,
-    "match_start": int, "match_end": int, "spans": [[int]], "count": int, "source": PLACE,
+    "ts_source": re.compile("record|session|file"), "kind": str, "event_type": TEXT_OR_NULL,
+    "field": re.compile("text|tool_arguments"),
+    "in": re.compile("prompts|answers|thinking|notices|tools|memory|titles"), "tool_name": TEXT_OR_NULL,
+    "more_in_session": int, "name": TEXT_OR_NULL, "score": NUMBER_OR_NULL, "text": str, "text_length": int,
+    "text_offset": int, "match_start": int, "match_end": int, "spans": [[int]], "count": int, "source": PLACE,
+}  # fmt: skip
+STANDING: Final = {
+    "stale": bool, "age_s": NUMBER_OR_NULL, "refreshed": bool, "sources_behind": INT_OR_NULL,
+    "bytes_behind": INT_OR_NULL, "why_not": TEXT_OR_NULL, "notes": [str],
 }  # fmt: skip
 SEARCH: Final = {
     "schema_version": int, "query": str, "case": re.compile("insensitive|sensitive"),
     "mode": re.compile("substring|words|regex"), "searched": [str], "filters": dict, "total": int,
-    "total_is_exact": bool, "returned": int, "truncated": bool, "index": {"stale": bool, "age_s": NUMBER_OR_NULL},
-    "hits": [HIT], "elsewhere": dict,
+    "total_is_exact": bool, "returned": int, "truncated": bool, "index": STANDING,
+    "hits": [HIT], "elsewhere": dict, "sort": re.compile("time|relevance"), "offset": int, "next_offset": INT_OR_NULL,
+    "heads_only": bool, "given_up": int, "unread": [{"path": PATH, "why": str}],
+    "misses": [{"kind": re.compile("field|case|accents|words|filters"), "name": TEXT_OR_NULL, "total": int,
+                "total_is_exact": bool}],
+}  # fmt: skip
+NEAR: Final = {
+    "turn": INT_OR_NULL, "event_index": int, "kind": str, "event_type": str, "ts": OrNull(TIME), "text": str,
+    "is_hit": bool,
 }  # fmt: skip
 RECENT: Final = {
     "schema_version": int, "query": str, "truncated": bool,
@@ -131,6 +144,8 @@ ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["search", "the"], 0, SEARCH),
     (["search", "--in", "all", "deploy"], 0, SEARCH),
     (["search", "no text has these words"], 1, SEARCH),
+    (["search", "--explain", "--context", "1", "the"], 0,
+     {**SEARCH, "hits": [{**HIT, "context": [NEAR]}], "explain": Each(str)}),
     (["search", "--recent", "the"], 0, RECENT),
     (["search", "--recent", "no text has these words"], 1, RECENT),
     (["recall", "deploy-window"], 0, BLOCK),

@@ -82,7 +82,10 @@ def test_json_has_every_field_of_the_contract(index: Path, run: Run) -> None:
     told = found.json()
     assert (found.code, found.stderr) == (0, "")
     assert {"schema_version", "query", "case", "mode", "searched", "filters", "total", "total_is_exact"} <= set(told)
-    assert {"returned", "truncated", "index", "hits", "elsewhere"} <= set(told)
+    assert {"returned", "truncated", "index", "hits", "elsewhere", "sort", "offset", "next_offset", "misses"} <= set(
+        told
+    )
+    assert not {"explain", "context"} & (set(told) | set(told["hits"][0]))
     assert (told["case"], told["total"], told["returned"], told["truncated"]) == ("sensitive", 1, 1, False)
     hit = told["hits"][0]
     text = PROMPTS[-1]
@@ -90,6 +93,7 @@ def test_json_has_every_field_of_the_contract(index: Path, run: Run) -> None:
     assert text.encode()[hit["match_start"] : hit["match_end"]].decode() == "Tuesday"
     assert hit["spans"] == [[hit["match_start"], hit["match_end"]]]
     assert (hit["text_offset"], hit["text_length"], hit["score"], hit["name"]) == (0, len(text), None, None)
+    assert (hit["field"], hit["in"]) == ("text", "prompts")
     assert hit["source"]["path"] == str(store)
     line = store.read_bytes().splitlines(keepends=True)[hit["source"]["line"] - 1]
     assert store.read_bytes()[hit["source"]["offset"] :].startswith(line)
@@ -98,16 +102,17 @@ def test_json_has_every_field_of_the_contract(index: Path, run: Run) -> None:
 def test_plain_output_names_the_command_that_shows_the_hit(index: Path, run: Run) -> None:
     found = run("search", "deploy", "on", "tuesday")
     assert found.code == 0
-    assert "  …Deploy on Tuesday…" in found.stdout.splitlines()
-    assert re.search(rf"^  asx show {SESSION}:\d+$", found.stdout, re.MULTILINE)
-    assert found.stdout.startswith("2026-03-02 00:08  aster  /w/al\\x1b[1mpha\n")
+    head, facts, excerpt, command = found.stdout.splitlines()
+    assert re.fullmatch(r"evil \\x1b\]0;t\\a title  /w/al\\x1b\[1mpha  2026-03-02 \(\d+[wy] ago\)  aster", head)
+    assert (facts, excerpt) == ("  turn 7  2026-03-02 00:08", "    …Deploy on Tuesday…")
+    assert re.fullmatch(rf"    asx show {SESSION}:\d+", command)
 
 
 def test_nothing_found_says_what_was_searched_and_where_else_it_stands(index: Path, run: Run) -> None:
     found = run("search", "answer", "alone")
     assert (found.code, found.stdout) == (1, "")
     assert f"nothing found for 'answer alone' in prompts ({len(PROMPTS)} texts)" in found.stderr
-    assert "1 in answers; asx search --in answers 'answer alone'\n" in found.stderr
+    assert "0 in prompts, 1 in answers: asx search --in answers 'answer alone'\n" in found.stderr
     told = run("search", "answer", "alone", "--json")
     assert told.code == 1
     assert (told.json()["hits"], told.json()["elsewhere"]) == ([], {"answers": 1})
@@ -147,7 +152,10 @@ def test_recent_has_aethers_shape(index: Path, run: Run) -> None:
 def test_the_limit_is_told(limit: int, index: Path, run: Run) -> None:
     told = run("search", "plainword", "--limit", str(limit), "--json").json()
     assert (told["total"], told["returned"], told["truncated"]) == (5, limit, True)
-    assert f"{5 - limit} more; --limit or --all shows them" in run("search", "plainword", "--limit", str(limit)).stderr
+    next_page = f"asx search --limit {limit} --offset {limit} plainword"
+    assert (
+        f"{5 - limit} more; --all shows them, or: {next_page}\n" == run("search", "plainword", "--limit", limit).stderr
+    )
     assert run("search", "plainword", "--all", "--limit", str(limit), "--json").json()["returned"] == 5
 
 

@@ -22,7 +22,7 @@ CREATE INDEX journal_rows_place ON journal_rows (source_id, line_number);
 
 CREATE INDEX memory_fact_rows_source ON memory_fact_rows (source_id);
 
-CREATE INDEX prose_newest ON prose (field, sort_ts, source_id);
+CREATE INDEX prose_newest ON prose (field, hidden, sort_ts, source_id);
 
 CREATE INDEX prose_same ON prose (text_hash, field);
 
@@ -207,6 +207,7 @@ CREATE TABLE prose (
   id INTEGER NOT NULL PRIMARY KEY,
   field INTEGER NOT NULL,
   source_id INTEGER NOT NULL,
+  hidden INTEGER NOT NULL DEFAULT 0,
   sort_ts TEXT,
   text_hash INTEGER NOT NULL,
   text TEXT NOT NULL
@@ -295,6 +296,18 @@ CREATE TABLE usage_rows (
   cost_usd REAL,
   call_session INTEGER
 ) STRICT;
+
+CREATE TRIGGER event_hidden AFTER UPDATE OF hidden ON event_rows
+WHEN (new.hidden <> 0) <> (old.hidden <> 0)
+BEGIN
+  UPDATE prose SET hidden = new.hidden <> 0 WHERE id = new.id;
+END;
+
+CREATE TRIGGER history_hidden AFTER UPDATE OF in_transcript ON history_rows
+WHEN new.in_transcript <> old.in_transcript
+BEGIN
+  UPDATE prose SET hidden = new.in_transcript WHERE id = new.id;
+END;
 
 CREATE VIEW agent_messages AS
 SELECT * FROM events WHERE event_type IN ('message_text', 'message_thought') AND canonical = 1;

@@ -42,6 +42,7 @@ excludes:
   - "**/scratch/**"
 limits: {tool_head_bytes: 100, max_line_bytes: 1048576}
 keep: yes
+refresh_ms: 0
 """
 
 
@@ -51,7 +52,7 @@ def test_without_a_file_all_is_default(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "# only a comment\n", "---\n", "{}", "agents:\nexcludes:\nlimits:\nkeep:\nroots:\n"]
+    "text", ["", "# only a comment\n", "---\n", "{}", "agents:\nexcludes:\nlimits:\nkeep:\nroots:\nrefresh_ms:\n"]
 )
 def test_an_empty_file_is_default(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
@@ -70,6 +71,7 @@ def test_every_key(file: Path, text: str) -> None:
         excludes=("/home/ann/secret", "**/scratch/**"),
         limits=Limits(tool_head_bytes=100, max_line_bytes=1048576),
         keep=True,
+        refresh_ms=0,
     )
 
 
@@ -81,13 +83,17 @@ def test_no_agents_is_not_all_agents(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("exclude: [a]", "unknown key 'exclude' (allowed: agents, roots, excludes, limits, keep)"),
+        ("exclude: [a]", "unknown key 'exclude' (allowed: agents, roots, excludes, limits, keep, refresh_ms)"),
         ("limits: {tool_head: 5}", "unknown key 'limits.tool_head' (allowed: tool_head_bytes"),
         ("limits: {tool_head_bytes: many}", "'limits.tool_head_bytes' must be a whole number"),
         ("limits: {tool_head_bytes: true}", "'limits.tool_head_bytes' must be a whole number"),
         ("limits: {tool_head_bytes: -1}", "'limits.tool_head_bytes' must be from 0 to"),
         ("limits: {max_line_bytes: 99999999999}", "'limits.max_line_bytes' must be from 1024 to 67108864"),
         ("limits: 5", "'limits' must be names and values, not a number"),
+        ("refresh_ms: 60001", "'refresh_ms' must be from 0 to 60000"),
+        ("refresh_ms: -1", "'refresh_ms' must be from 0 to 60000"),
+        ("refresh_ms: 0.5", "'refresh_ms' must be a whole number of milliseconds, not a number"),
+        ("refresh_ms: true", "'refresh_ms' must be a whole number of milliseconds, not a true or false"),
         ("keep: maybe", "'keep' must be true or false, not a text"),
         ("agents: {a: b}", "'agents' must be a list of texts, not a mapping"),
         ("agents: [no]", "'agents' must hold texts only, not a true or false (quote it)"),
@@ -181,10 +187,12 @@ def test_reading_imports_neither_pydantic_nor_yaml_without_a_file(file: Path) ->
 
 
 def test_check_names_every_fault_at_once(file: Path) -> None:
-    file.write_text("keep: maybe\nlimits: {tool_head_bytes: -1}\nroots: {codex: [1]}\n", encoding="utf-8")
+    file.write_text(
+        "keep: maybe\nlimits: {tool_head_bytes: -1}\nroots: {codex: [1]}\nrefresh_ms: x\n", encoding="utf-8"
+    )
     with pytest.raises(ConfigError) as raised:
         check(file, HOME)
-    for key in ("'keep'", "'limits.tool_head_bytes'", "'roots.codex.0'"):
+    for key in ("'keep'", "'limits.tool_head_bytes'", "'roots.codex.0'", "'refresh_ms'"):
         assert key in raised.value.reason
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import sqlite3
 import unicodedata
-from collections.abc import Iterator
 from itertools import pairwise
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -254,44 +251,6 @@ def test_a_title_is_counted_exactly_however_many_answers_hold_the_word(home: Hom
     ingest(settings)
     result = find(settings, "lantern", "titles", limit=20)
     assert (result.total, result.total_is_exact) == (1, True)
-
-
-def test_the_plans_let_full_text_drive(world: World, crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    statements: list[str] = []
-    connect = sqlite3.connect
-
-    def traced(*args: Any, **keys: Any) -> sqlite3.Connection:
-        connection: sqlite3.Connection = connect(*args, **keys)
-        connection.set_trace_callback(statements.append)
-        return connection
-
-    monkeypatch.setattr(sqlite3, "connect", traced)
-    find(crowd.settings, "lantern", limit=20)
-    find(crowd.settings, "lantern", *SEARCHED)
-    find(world.settings, "found nowhere at all", limit=20)
-    newest_prompts(crowd.settings, "lantern", 50)
-    monkeypatch.undo()
-    reader = connect(f"file:{crowd.settings.index_path}?mode=ro", uri=True)
-    asked = {
-        re.sub(r"'(?:[^']|'')*'|\b\d+\b", "?", sql): sql for sql in statements if sql.startswith(("SELECT", "WITH"))
-    }
-    assert sum("MATCH" in sql for sql in asked) >= 2
-    for sql in asked.values():
-        plan = [row[3] for row in reader.execute(f"EXPLAIN QUERY PLAN {sql}")]
-        names = dict(_names(sql))
-        for step in plan:
-            scanned = re.match(r"SCAN (\w+)(?! USING COVERING INDEX)", step)
-            table = names.get(scanned[1], scanned[1]) if scanned else ""
-            assert table not in {"event_rows", "prose", "history_rows", "session_rows", "block_rows"}, (step, sql)
-        if "MATCH" in sql:
-            assert re.match(r"SCAN \w+ VIRTUAL TABLE INDEX \d+:.*M", plan[0]), (plan, sql)
-            assert sum("VIRTUAL TABLE" in step for step in plan) == 1
-    reader.close()
-
-
-def _names(sql: str) -> Iterator[tuple[str, str]]:
-    for table, alias in re.findall(r"(?:FROM|JOIN)\s+(\w+)(?:\s+(?!(?:JOIN|LEFT|WHERE|ON|ORDER|GROUP)\b)(\w+))?", sql):
-        yield alias or table, table
 
 
 # What is a hit once, where several sources tell it.

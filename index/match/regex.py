@@ -1,0 +1,166 @@
+"""A regular expression as typed, read once: its case mode, its search key, and where it matches in a text.
+
+Pure; of ours it imports this package and ``index.errors`` only. The module ``regex`` is imported inside functions, so
+that no other search waits for it. ``index.match.pattern`` looks through a pattern before that module sees it: what it
+cannot bound is refused there.
+
+As ``grep`` does, ``^`` and ``$`` stand at every line's ends and ``.`` does not match a newline; ``\\s`` and ``[^x]``
+do. A text is matched as stored, in no normal form: a pattern with ``é`` as one character does not match it as two.
+Version 0 of the module's syntax is used, which is that of ``re``: in version 1 ``[`` within a class, ``--``, ``&&`` and
+``||`` have meanings that nobody expects. Without case, folding is full: ``ss`` matches ``ß``; and ``\\p{Lu}`` matches
+every cased letter, as it does in that module: ``(?-i:\\p{Lu})`` asks for capitals.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from time import process_time
+from typing import TYPE_CHECKING, Final
+from unicodedata import category
+
+from index.errors import BadPatternError, EmptyQueryError, PatternTimeoutError
+from index.match.case import is_exact
+from index.match.key import search_key
+from index.match.pattern import PatternParts, look_through
+from index.match.spans import Span, in_bytes
+
+if TYPE_CHECKING:
+    from regex import Pattern
+
+TEXT_TIMEOUT_S: Final = 0.2
+"""Seconds of processor time (as the module counts) for one text: honest patterns need a hundredth of it.
+
+Memory grows by up to 230 MB in that time.
+"""
+MAX_TIMEOUTS: Final = 7
+"""Texts given up before a search had better stop: with the time lost on each, within 2 seconds."""
+MAX_PATTERN_CHARS: Final = 1000
+
+_GRACE_S: Final = 0.01
+_CASED_END: Final = 0x20000
+"""No letter with case stands in a higher plane."""
+_STEADY_CHARS: Final = 20_000
+_STEADY_WORK: Final = 500_000
+"""Up to so many characters, and so many times the pattern's, the module looks at its clock every few milliseconds.
+
+It counts steps, and one step may run along the whole text: ``[^\\W\\d]+\\d`` took 7.5 s on 4 MB of one letter with a
+timeout of 0.05 s, a class of 128 properties 25 s on 0.3 MB. Longer texts are matched in a thread, which can be left.
+"""
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class RegexQuery:
+    """What is looked for. ``text`` is as typed, but for lone surrogates.
+
+    ``exact`` is smart case's answer: a capital in the pattern that is no part of an escape, a name, a flag or a class's
+    name; false where the pattern itself asks to ignore case. ``key`` is part of the search key of every text that
+    matches, and empty where no literal is certain to be in each match (then every row is a candidate).
+    """
+
+    text: str
+    exact: bool
+    key: str
+    _pattern: Pattern[str] = field(repr=False, compare=False)
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the spans of all matches in a stored text, in order, in UTF-8 bytes; empty matches are left out.
+
+        ``text`` must not hold lone surrogates. Raises ``PatternTimeoutError`` when the text is not done within
+        ``TEXT_TIMEOUT_S`` (or within the memory there is); at most 50 ms later, where the machine is free.
+        """
+        if len(text) <= _STEADY_CHARS and len(text) * len(self.text) <= _STEADY_WORK:
+            places = _places(self._pattern, text)
+        else:
+            places = _watched_places(self._pattern, text)
+        if places is None:
+            raise PatternTimeoutError(TEXT_TIMEOUT_S)
+        return places if text.isascii() else list(in_bytes(text, iter(places)))
+
+
+def read_regex(pattern: str) -> RegexQuery:
+    """Read the regular expression that a person typed. Lone surrogates become U+FFFD, as in stored texts.
+
+    Raises ``EmptyQueryError`` for blanks alone and ``BadPatternError`` for what is no pattern, is longer than
+    ``MAX_PATTERN_CHARS``, or cannot be bounded in time and memory (``index.match.pattern``).
+    """
+    if not pattern.strip():
+        raise EmptyQueryError
+    if len(pattern) > MAX_PATTERN_CHARS:
+        raise BadPatternError(f"is longer than {MAX_PATTERN_CHARS:,} characters")
+    clean = _SURROGATE.sub("\ufffd", pattern)
+    parts = look_through(clean)
+    has_capital = is_exact(parts.literals)
+    compiled, ignores_case = _compile(clean, has_capital)
+    return RegexQuery(clean, not ignores_case, _longest_key(parts, ignores_case), compiled)
+
+
+def _compile(pattern: str, has_capital: bool) -> tuple[Pattern[str], bool]:
+    """Return the compiled pattern and whether it ignores case."""
+    import regex
+
+    flags = regex.VERSION0 | regex.MULTILINE | regex.FULLCASE
+    if not has_capital:
+        flags |= regex.IGNORECASE
+    try:
+        compiled = regex.compile(pattern, flags, cache_pattern=False)
+    except regex.error as error:
+        reason = getattr(error, "msg", "it does not say which")
+        raise BadPatternError(f"has an error ({reason})", getattr(error, "pos", None)) from error
+    except (TypeError, ValueError, OverflowError, RecursionError, MemoryError) as error:
+        raise BadPatternError("is too deep or at odds with itself") from error
+    return compiled, bool(compiled.flags & regex.IGNORECASE)
+
+
+def _places(pattern: Pattern[str], text: str, concurrent: bool | None = None) -> list[Span] | None:
+    """Return the matches in characters, or null when time or memory ran out."""
+    try:
+        found = pattern.finditer(text, concurrent=concurrent, timeout=TEXT_TIMEOUT_S)
+        return [match.span() for match in found if match.end() > match.start()]
+    except (TimeoutError, MemoryError):
+        return None
+
+
+def _watched_places(pattern: Pattern[str], text: str) -> list[Span] | None:
+    """Do the same in a thread that is left to itself when it is late: it ends at the module's next look at its clock.
+
+    ``concurrent`` makes the module let other threads run while it matches, so that this one can look at its own.
+    """
+    from threading import Thread
+
+    done: list[list[Span] | None] = []
+    thread = Thread(target=lambda: done.append(_places(pattern, text, concurrent=True)), daemon=True)
+    late_at_s = process_time() + TEXT_TIMEOUT_S + _GRACE_S
+    thread.start()
+    while thread.is_alive() and process_time() < late_at_s:
+        thread.join(_GRACE_S)
+    return done[0] if done else None
+
+
+def _longest_key(parts: PatternParts, ignores_case: bool) -> str:
+    runs = (piece for run in parts.runs for piece in (_folded_alike(run) if ignores_case else (run,)))
+    return max(map(search_key, runs), key=len, default="")
+
+
+def _folded_alike(run: str) -> list[str]:
+    """Cut ``run`` at letters that match, without case, what the search key does not fold with them."""
+    if not any(letter.isalpha() or letter.isnumeric() or letter > "\x7f" for letter in run):
+        return [run]
+    return _folded_apart().split(run)
+
+
+@lru_cache(maxsize=1)
+def _folded_apart() -> Pattern[str]:
+    """Compile the letters that the module folds with others and Python does not. Costs 15 ms, once.
+
+    They are the Turkish ones, which the module takes for equal to ``I``, and those of newer versions of Unicode than
+    Python's (U+1DF95 equals ``ss``): what both know folds the same, by Unicode's promise of stability.
+    """
+    import regex
+
+    known_planes = "".join(map(chr, (*range(0x80, 0xD800), *range(0xE000, _CASED_END))))
+    cased = regex.findall(r"[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]", known_planes, regex.VERSION0)
+    apart = "Iıİ" + "".join(letter for letter in cased if category(letter) == "Cn")
+    return regex.compile(f"[{apart}]", regex.VERSION0 | regex.IGNORECASE | regex.FULLCASE, cache_pattern=False)

@@ -1,0 +1,232 @@
+"""One search under way: its matches in order, how many there can be at most, and how the listed ones get their spans.
+
+Joins candidates and judges for each mode; ``index.search.answer`` cuts the page. Plain ``sqlite3`` on the caller's
+connection, which must stay open while matches are taken.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from typing import Final
+
+from index.match.query import Query
+from index.match.regex import MAX_TIMEOUTS, RegexQuery
+from index.match.spans import Span
+from index.match.words import WordsQuery
+from index.search import statements
+from index.search.candidates import (
+    FETCH_BELOW,
+    Candidate,
+    all_newest_first,
+    among_newest_first,
+    count_tool_events,
+    newest_first,
+    propose,
+    proposed_newest_first,
+    with_ids,
+)
+from index.search.deep import find_in_whole
+from index.search.matches import Group, Judge, Match, best_first, groups, in_order, with_texts
+from index.search.relevance import score_of
+from index.search.request import SearchRequest, Sort
+from index.search.scope import Scope
+from index.search.tools import Told, find_in_heads
+from index.search.words import WordMatcher
+from index.settings import Settings
+
+Reading = Query | RegexQuery | WordsQuery
+"""A query as its mode's reader read it."""
+
+_LOOKED_UP_TOGETHER: Final = 256
+
+
+@dataclass(slots=True)
+class Hunt:
+    """The matches of one query. ``judge`` knows how many texts were given up.
+
+    ``at_most`` bounds how many of them are prose; ``tool_events`` is how many events of tools are looked through too.
+    ``spans_of`` gives the spans of a stored text that is listed. ``told`` is what there is to say of tools' texts.
+    """
+
+    groups: Iterator[Group]
+    at_most: int
+    judge: Judge
+    spans_of: Callable[[str], list[Span]]
+    told: Told = field(default_factory=Told)
+    tool_events: int = 0
+
+    @property
+    def bound(self) -> int:
+        """Return a number that the matches do not exceed; an event of a tool can have a text beside its arguments."""
+        return self.at_most + 2 * self.tool_events
+
+
+@contextmanager
+def open_hunt(
+    connection: sqlite3.Connection, request: SearchRequest, query: Reading, scope: Scope, settings: Settings
+) -> Iterator[Hunt]:
+    """Begin to look for a query that was read in the request's mode; within the block its matches can be taken."""
+    if isinstance(query, WordsQuery):
+        with WordMatcher(query) as matcher:
+            yield _hunt_words(connection, matcher, scope, request.order)
+        return
+    hunt = _hunt_literal(connection, query, scope, request)
+    if scope.with_tools:
+        tools = _tools(connection, query, scope, hunt, settings if request.deep else None)
+        hunt.groups = _merged(connection, hunt.groups, tools)
+        hunt.tool_events = count_tool_events(connection, scope)
+    if request.order is Sort.RELEVANCE:
+        hunt.groups = best_first(hunt.groups, connection, lambda match: _score(query, match))
+    yield hunt
+
+
+def _hunt_literal(
+    connection: sqlite3.Connection, query: Query | RegexQuery, scope: Scope, request: SearchRequest
+) -> Hunt:
+    """Look for a substring or a pattern, newest first."""
+    judge = Judge(query.spans, MAX_TIMEOUTS) if isinstance(query, RegexQuery) else Judge(query.verifier().matches)
+    proposals = propose(connection, query.key, scope.fields)
+    at_most = sum(proposal.at_most for proposal in proposals)
+    to_the_end = request.limit is None or request.exact_total or request.order is Sort.RELEVANCE
+    if not query.key:
+        candidates = all_newest_first(connection, scope)
+    elif to_the_end and at_most > FETCH_BELOW:
+        candidates = proposed_newest_first(connection, [proposal.ids for proposal in proposals], scope)
+    else:
+        candidates = newest_first(connection, proposals, scope)
+    return Hunt(groups(connection, candidates, judge), at_most, judge, query.spans)
+
+
+def _tools(
+    connection: sqlite3.Connection,
+    query: Query | RegexQuery,
+    scope: Scope,
+    hunt: Hunt,
+    settings: Settings | None,
+) -> Iterator[Group]:
+    """Look through the texts of tools: their heads, or with ``settings`` the whole of them, from the files."""
+    literal = query if isinstance(query, Query) else None
+
+    def spans(text: str) -> list[Span]:
+        return query.spans(text) if hunt.judge.judge(text) else []
+
+    if settings is None:
+        matches = find_in_heads(connection, scope, literal, spans, hunt.told)
+    else:
+        matches = find_in_whole(settings, connection, scope, literal, spans, hunt.told)
+    return _grouped(connection, matches)
+
+
+def _merged(connection: sqlite3.Connection, prose: Iterator[Group], tools: Iterator[Group]) -> Iterator[Group]:
+    """Merge two streams that are each newest first; texts of one moment are put in order together."""
+    both = heapq.merge(prose, tools, key=lambda group: group.rank, reverse=True)
+    for rank, equal in groupby(both, key=lambda group: group.rank):
+        met = list(equal)
+        matches = [match for group in met for match in group.matches]
+        yield Group(rank, sum(group.looked_at for group in met), in_order(connection, matches))
+
+
+def _score(query: Query | RegexQuery, match: Match) -> float:
+    return score_of(len(query.spans(match.text)), len(match.text))
+
+
+def _hunt_words(connection: sqlite3.Connection, matcher: WordMatcher, scope: Scope, order: Sort) -> Hunt:
+    """Look for words, phrases and prefixes (``index.match.words``): best first, or newest first.
+
+    Best first, those that hold what was typed letter for letter come before those that hold only its words.
+    """
+    judge = Judge(matcher.spelled_match)
+    if matcher.expression is None:
+        found, at_most = _by_spelling(connection, matcher, scope, order, judge)
+    else:
+        found, at_most = _by_words(connection, matcher, matcher.expression, scope, order, judge)
+    return Hunt(found, at_most, judge, matcher.spans)
+
+
+def _by_words(
+    connection: sqlite3.Connection, matcher: WordMatcher, expression: str, scope: Scope, order: Sort, judge: Judge
+) -> tuple[Iterator[Group], int]:
+    holding = statements.proposed_ids("prose_words", expression)
+    at_most = int(connection.execute(f"SELECT count(*) FROM ({holding.sql})", holding.values).fetchone()[0])
+    if order is Sort.TIME:
+        candidates = among_newest_first(connection, dict.fromkeys(scope.fields, holding), scope)
+        return groups(connection, candidates, judge), at_most
+    ranked = connection.execute(*statements.ranked_ids(expression))
+    matches = _in_scope(connection, ranked, scope)
+    if _needs_texts(matcher):
+        return _ranked(connection, matcher, matches), at_most
+    return _grouped(connection, _newest_of_score(matches)), at_most
+
+
+def _needs_texts(matcher: WordMatcher) -> bool:
+    """Return whether the table of words alone does not tell the order, or not even whether a text is a hit."""
+    return matcher.has_spelled or any(term.typed is not None for term in matcher.query.terms)
+
+
+def _in_scope(connection: sqlite3.Connection, ranked: Iterator[tuple[int, float]], scope: Scope) -> Iterator[Match]:
+    """Look some texts up at a time, keep those of the scope, and yield them by score still."""
+    while batch := dict(islice(ranked, _LOOKED_UP_TOGETHER)):
+        found = {candidate.id: candidate for candidate in with_ids(connection, list(batch), scope)}
+        for id_, score in batch.items():
+            if id_ in found:
+                yield _scored(found[id_], score)
+
+
+def _scored(candidate: Candidate, score: float) -> Match:
+    text = candidate.text or ""
+    return Match(candidate.id, candidate.field, candidate.source_id, (score, candidate.at), candidate.at, text, None,
+                 score, whole_length=len(text))  # fmt: skip
+
+
+def _newest_of_score(matches: Iterator[Match]) -> Iterator[Match]:
+    """Order those of one score by time."""
+    for _, equal in groupby(matches, key=lambda match: match.score):
+        yield from sorted(equal, key=lambda match: match.at, reverse=True)
+
+
+def _by_spelling(
+    connection: sqlite3.Connection, matcher: WordMatcher, scope: Scope, order: Sort, judge: Judge
+) -> tuple[Iterator[Group], int]:
+    """Find texts for terms that the table of words does not know: by the trigrams of the longest of them."""
+    proposals = propose(connection, max(matcher.query.keys, key=len), scope.fields)
+    at_most = sum(proposal.at_most for proposal in proposals)
+    if at_most <= FETCH_BELOW:
+        candidates = newest_first(connection, proposals, scope)
+    else:
+        candidates = proposed_newest_first(connection, [proposal.narrowed for proposal in proposals], scope)
+    excluded: frozenset[int] = frozenset()
+    if matcher.without_expression is not None:
+        holding = statements.proposed_ids("prose_words", matcher.without_expression)
+        excluded = frozenset(row[0] for row in connection.execute(*holding))
+    allowed = (candidate for candidate in candidates if candidate.id not in excluded)
+    if order is Sort.TIME:
+        return groups(connection, allowed, judge), at_most
+    return _ranked(connection, matcher, (_scored(each, 0.0) for each in with_texts(connection, allowed))), at_most
+
+
+def _ranked(connection: sqlite3.Connection, matcher: WordMatcher, matches: Iterator[Match]) -> Iterator[Group]:
+    """Yield those that hold every term, first those that hold them as typed. Cost: all texts are looked at."""
+    looked_at = 0
+    ranked: list[Match] = []
+    for match in matches:
+        looked_at += 1
+        if matcher.has_spelled and not matcher.spelled_match(match.text):
+            continue
+        score = (match.score or 0.0) + matcher.weight(match.text)
+        rank = (float(matcher.as_typed(match.text)), score, match.at)
+        ranked.append(match._replace(rank=rank, score=score))
+    ranked.sort(key=lambda match: match.rank, reverse=True)
+    for group in _grouped(connection, iter(ranked)):
+        yield group._replace(looked_at=looked_at)
+        looked_at = 0
+
+
+def _grouped(connection: sqlite3.Connection, matches: Iterator[Match]) -> Iterator[Group]:
+    for rank, group in groupby(matches, key=lambda match: match.rank):
+        listed = list(group)
+        yield Group(rank, len(listed), in_order(connection, listed))

@@ -1,0 +1,103 @@
+"""Where a search that found nothing would have found something: the nearest questions, each a little different.
+
+Counts only, and stops counting at ``COUNTED``; on the connection and the transaction of the search itself.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, replace
+from typing import Final
+
+from index.errors import EmptyQueryError, SearchTimeoutError
+from index.fields import SEARCHED
+from index.match.form import form
+from index.match.query import Query
+from index.match.words import read_words
+from index.search.candidates import propose, proposed_newest_first
+from index.search.found import Miss
+from index.search.hunt import Reading, open_hunt
+from index.search.matches import Judge, groups
+from index.search.page import Sessions, cut_page
+from index.search.request import Filters, Mode, SearchRequest, Sort
+from index.search.scope import Scope, read_scope
+from index.settings import Settings
+
+COUNTED: Final = 1000
+"""Hits of a nearest question that are counted; from there on it is "at least"."""
+
+
+def nearest_misses(
+    connection: sqlite3.Connection,
+    request: SearchRequest,
+    query: Reading,
+    scope: Scope,
+    settings: Settings,
+    texts: int,
+) -> tuple[Miss, ...]:
+    """Return what would have been found: with other case or accents, as words, in other fields, without the filters.
+
+    ``texts`` is how many texts the scope holds. Those nearest to what was asked come first; questions that find nothing
+    are left out. Texts of tools are not looked through for this: they take too long.
+    """
+    asker = _Asker(connection, replace(request, offset=0, limit=COUNTED, per_session=None, exact_total=False), settings)
+    misses: list[Miss | None] = []
+    if isinstance(query, Query) and texts:
+        misses += _other_letters(asker, query, scope)
+        misses.append(_as_words(asker, scope))
+    for name in SEARCHED:
+        if name not in request.searched and name != "tools":
+            elsewhere = read_scope(connection, (name,), request.filters)
+            misses.append(asker.count(query, elsewhere, "field", name))
+    if not request.filters.is_empty:
+        misses.append(asker.count(query, read_scope(connection, request.searched, Filters()), "filters"))
+    return tuple(miss for miss in misses if miss is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Puts nearest questions: ``asked`` is the request with nothing in it that counting does not need."""
+
+    connection: sqlite3.Connection
+    asked: SearchRequest
+    settings: Settings
+
+    def count(
+        self, query: Reading, scope: Scope, kind: str, name: str | None = None, mode: Mode | None = None
+    ) -> Miss | None:
+        """Return the miss with its number of hits; null when there are none. Newest first: that needs no ranking."""
+        if not scope.families:
+            return None
+        asked = replace(self.asked, mode=mode or self.asked.mode, sort=Sort.TIME, searched=scope.names)
+        prose = scope._replace(with_tools=False)
+        with open_hunt(self.connection, asked, query, prose, self.settings) as hunt:
+            try:
+                page = cut_page(hunt.groups, asked, Sessions(self.connection), look_further=0)
+            except SearchTimeoutError:  # a pattern as slow as this has had its answer
+                return None
+        return Miss(kind, name, page.met, page.is_all) if page.met else None
+
+
+def _other_letters(asker: _Asker, query: Query, scope: Scope) -> list[Miss | None]:
+    """Count texts with the query in another case; if there are none, those that differ in accents as well."""
+    if query.exact:
+        folded = replace(query, exact=False, form=form(query.text, exact=False))
+        miss = asker.count(folded, scope, "case")
+        if miss is not None:
+            return [miss]
+    if not query.key or not scope.fields:
+        return []
+    proposals = propose(asker.connection, query.key, scope.fields)
+    narrowed = [proposal.narrowed for proposal in proposals]
+    candidates = proposed_newest_first(asker.connection, narrowed, scope)
+    found = groups(asker.connection, candidates, Judge(lambda _: True))
+    page = cut_page(found, asker.asked, Sessions(asker.connection), look_further=0)
+    return [Miss("accents", None, page.met, page.is_all)] if page.met else []
+
+
+def _as_words(asker: _Asker, scope: Scope) -> Miss | None:
+    try:
+        query = read_words(asker.asked.query)
+    except EmptyQueryError:  # signs alone: no words to look for
+        return None
+    return asker.count(query, scope, "words", mode=Mode.WORDS)
