@@ -52,11 +52,12 @@ def _work(told: Mapping[str, Any]) -> list[str]:
 
 
 def _searches(searches: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    rows = [
-        [name, str(one["queries"]), f"{one['hits']:,}", _ms(one["p50_s"]), _ms(one["p95_s"]),
-         _ms(one["cpu_p95_s"]), *_verdict(one["p95_s"] * 1e3, one["must_s"] and one["must_s"] * 1e3)]
-        for name, one in searches.items()
-    ]  # fmt: skip
+    rows = []
+    for name, one in searches.items():
+        must_ms = one["must_s"] and one["must_s"] * 1e3
+        verdict = _verdict(one["p95_s"] * 1e3, must_ms, one["cpu_p95_s"] * 1e3)
+        times = [_ms(one[key]) for key in ("p50_s", "p95_s", "cpu_p95_s")]
+        rows.append([name, str(one["queries"]), f"{one['hits']:,}", *times, *verdict])
     return _aligned(["search in the library", "queries", "hits", "p50 ms", "p95 ms", "p95 cpu", "must", ""], rows)
 
 
@@ -97,12 +98,15 @@ def growth_lines(told: Mapping[str, Any]) -> list[str]:
     """Return how the slowest searches on a larger corpus compare with those on the first, question by question."""
     smaller, larger = told["search"]["searches"], told["larger"]["search"]["searches"]
     size_ratio = told["larger"]["rebuild"]["bytes"] / told["rebuild"]["bytes"]
-    rows = [
-        [name, f"{smaller[name]['hits']:,}", f"{one['hits']:,}", _ms(smaller[name]["p95_s"]), _ms(one["p95_s"]),
-         f"{one['cpu_p95_s'] / smaller[name]['cpu_p95_s']:.1f}", f"{one['p95_s'] / smaller[name]['p95_s']:.1f}",
-         *_verdict(one["p95_s"] / smaller[name]["p95_s"], MUST_GROWTH)]
-        for name, one in larger.items()
-    ]  # fmt: skip
+    rows = []
+    for name, one in larger.items():
+        before = smaller[name]
+        ratio, cpu_ratio = one["p95_s"] / before["p95_s"], one["cpu_p95_s"] / before["cpu_p95_s"]
+        hits = [f"{each['hits']:,}" for each in (before, one)]
+        verdict = _verdict(ratio, MUST_GROWTH, cpu_ratio)
+        rows.append(
+            [name, *hits, _ms(before["p95_s"]), _ms(one["p95_s"]), f"{cpu_ratio:.1f}", f"{ratio:.1f}", *verdict]
+        )
     head = [
         f"the same on {size_ratio:.1f} x as much",
         "hits",
@@ -127,8 +131,12 @@ def _ms(spent_s: float) -> str:
     return f"{spent_s * 1e3:.1f}"
 
 
-def _verdict(value: float, must: float | None) -> tuple[str, str]:
-    return ("-", "") if must is None else (f"{must:g}", _word(value, must))
+def _verdict(value: float, must: float | None, on_processor: float | None = None) -> tuple[str, str]:
+    """Return the must, and whether it is met; if not, whether it would be on a machine with nothing else to do."""
+    if must is None:
+        return "-", ""
+    is_hindered = value > must and on_processor is not None and on_processor <= must
+    return f"{must:g}", "met on cpu alone" if is_hindered else _word(value, must)
 
 
 def _word(value: float, must: float) -> str:

@@ -59,17 +59,24 @@ def look(settings: Settings) -> Look:
 
 
 def _readable_names(found: Found) -> Found:
-    """Turn sources whose path is not UTF-8, which the index cannot hold, into troubles."""
+    """Turn sources whose path the index cannot hold as text into troubles."""
     if all(map(str.isascii, map(itemgetter(2), found.sources))):  # the paths
         return found
     odd = [source for source in found.sources if not source.path.isascii() and _shown(source.path) != source.path]
     if not odd:
         return found
-    troubles = [Trouble(_shown(source.path), "bad_name", "the name is not UTF-8; rename it to have it read")
-                for source in odd]  # fmt: skip
+    troubles = [_unreadable_name(source.path) for source in odd]
     left_out = {source.path for source in odd}
     kept = tuple(source for source in found.sources if source.path not in left_out)
     return replace(found, sources=kept, troubles=(*found.troubles, *troubles))
+
+
+def _unreadable_name(path: str) -> Trouble:
+    """Tell a name that is not UTF-8 from one that only this run cannot read: what is indexed of that one stays."""
+    shown = _shown(path)
+    if "\ufffd" in shown:
+        return Trouble(shown, "bad_name", "the name is not UTF-8; rename it to have it read")
+    return Trouble(shown, "unreadable", "the name needs a UTF-8 locale; run with LC_ALL=C.UTF-8")
 
 
 def _shown(path: str) -> str:

@@ -29,10 +29,16 @@ def cells_of(lines: Sequence[str], name: str) -> list[str]:
 
 
 def test_figures_stand_beside_their_musts() -> None:
-    searches = {"prompts, common": figures(0.0125), "answers, rare": figures(0.03), "free": figures(9.0, None)}
+    searches = {
+        "prompts, common": figures(0.0125),
+        "answers, rare": figures(0.03),
+        "near": figures(0.0160),
+        "free": figures(9.0, None),
+    }
     lines = lines_of(told_of(searches, 1_000_000))
     assert cells_of(lines, "prompts, common") == ["10", "1,234", "6.2", "12.5", "10.0", "15", "met"]
     assert cells_of(lines, "answers, rare") == ["10", "1,234", "15.0", "30.0", "24.0", "15", "missed,", "2.0", "x"]
+    assert cells_of(lines, "near") == ["10", "1,234", "8.0", "16.0", "12.8", "15", "met", "on", "cpu", "alone"]
     assert cells_of(lines, "free") == ["10", "1,234", "4500.0", "9000.0", "7200.0", "-"]
     assert cells_of(lines, "'the', scan of the files") == ["5", "texts", "2000.0", "0.0050", "0.0500"]
     assert cells_of(lines, "search, prompts") == ["600.0", "30.0", "25", "missed,", "1.2", "x"]

@@ -119,6 +119,20 @@ def test_b40_texts_do_not_depend_on_the_machines_encoding(home: HomeBuilder, asx
             ), words
 
 
+def test_b40_what_an_ascii_machine_cannot_name_stays_indexed(home: HomeBuilder, asx: Asx) -> None:
+    home.block("note-漢", "the kingfisher note")
+    home.block("other", "the kingfisher again")
+    assert asx("ingest").code == 0
+    ascii_machine = {"PYTHONUTF8": "0", "LC_ALL": "C", "LANG": "C", "PYTHONCOERCECLOCALE": "0"}
+    told = asx("ingest", env=ascii_machine)
+    assert "UTF-8 locale" in told.stderr + told.stdout
+    found = asx("search", "--in", "memory", "kingfisher", "--json", env=ascii_machine).json()
+    assert found["total"] == 2
+    assert asx("verify", env=ascii_machine).code == 0
+    assert asx("ingest").code == 0
+    assert asx("status", "--json").json()["agents"]["aster"]["held"] == []
+
+
 FAMILY = "👨‍👩‍👧‍👦"
 STACKED = "e" + "\u0301\u0323" * 100
 
