@@ -12,7 +12,7 @@ import heapq
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from index.fields import IN_PROMPT_KEYS
 from index.match.key import fts_expression
@@ -151,18 +151,20 @@ def count_tool_events(connection: sqlite3.Connection, scope: Scope) -> int:
 def _merged(
     connection: sqlite3.Connection, timed: Iterable[Statement], untimed: Iterable[Statement]
 ) -> Iterator[Candidate]:
-    """Merge streams that are each newest first. Texts without a time are few: they are fetched at once."""
-    streams: list[Iterable[tuple[Any, ...]]] = [connection.execute(*statement) for statement in timed]
+    """Merge streams that are each newest first. Texts without a time are few: they are fetched at once.
+
+    ``heapq.merge`` closes the last of its streams if that can be closed, and a cursor refuses after its connection.
+    """
+    streams: list[Iterable[Candidate]] = [map(Candidate._make, connection.execute(*one)) for one in timed]
     for statement in untimed:
         rows = connection.execute(*statement).fetchall()
         if rows:
-            streams.append(rows)
-    rows_by_time = streams[0] if len(streams) == 1 else heapq.merge(*streams, key=_at, reverse=True)
-    return (Candidate(*row) for row in rows_by_time)
+            streams.append(map(Candidate._make, rows))
+    return iter(streams[0]) if len(streams) == 1 else heapq.merge(*streams, key=_at, reverse=True)
 
 
-def _at(row: tuple[Any, ...]) -> str:
-    return str(row[3])
+def _at(candidate: Candidate) -> str:
+    return candidate.at
 
 
 def _proposal(connection: sqlite3.Connection, table: str, key: str) -> Proposal:

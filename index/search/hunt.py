@@ -111,9 +111,10 @@ def _tools(
 ) -> Iterator[Group]:
     """Look through the texts of tools: their heads, or with ``settings`` the whole of them, from the files."""
     literal = query if isinstance(query, Query) else None
+    judge = hunt.judge  # not the hunt itself, which will hold what is made here: it is to be let go with its answer
 
     def spans(text: str) -> list[Span]:
-        return query.spans(text) if hunt.judge.judge(text) else []
+        return query.spans(text) if judge.judge(text) else []
 
     if settings is None:
         matches = find_in_heads(connection, scope, literal, spans, hunt.told)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 from itertools import pairwise
 from random import Random
 
@@ -14,6 +16,7 @@ from index.settings import Settings
 from tests import builders as make
 from tests.builders import HomeBuilder
 from tests.conftest import Asx
+from tests.index.search.told_world import MANY
 
 pytestmark = pytest.mark.usefixtures("quick_schema")
 
@@ -303,3 +306,24 @@ def test_behaviour_60_twenty_hits_unless_a_limit_is_given_newest_first(home: Hom
     assert (len(given["results"]), given["truncated"]) == (25, False)
     assert given["results"][:20] == found["results"]
     assert [hit["prompt"] for hit in given["results"]] == [f"heron {number:02}" for number in range(24, -1, -1)]
+
+
+@pytest.mark.parametrize("searched", [("prompts", "answers"), ("prompts", "answers", "tools")], ids="+".join)
+def test_a_search_that_stops_early_leaves_nothing_that_complains_later(
+    home: HomeBuilder, monkeypatch: pytest.MonkeyPatch, searched: tuple[str, ...]
+) -> None:
+    """What was not taken is let go after the index was closed, and said so on the terminal."""
+    prompts = (make.aster_prompt(f"heron {number}", 10 + number) for number in range(40))
+    said = {"type": "message", "role": "tool", "tool_call_id": "c"}
+    results = ({**said, "content": f"heron {number}", "ts": make.at(number)} for number in range(5))
+    home.aster("s", make.aster_header("s", 0), *results, *prompts)
+    settings = home.settings()
+    ingest(settings)
+    for module, name, value in MANY:
+        monkeypatch.setattr(module, name, value)
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+    for query in ("heron", "n 1"):
+        assert len(search(settings, SearchRequest(query, searched, limit=1)).hits) == 1
+    gc.collect()
+    assert complaints == []
