@@ -136,7 +136,9 @@ def _when(group: Group) -> str:
 def _what(hit: Hit) -> str:
     if hit.name is not None:
         return _MEMORY
-    return "sub-agent" if hit.parent_session_id or "/" in (hit.session_id or "") else ""
+    if hit.parent_session_id or "/" in (hit.session_id or ""):
+        return "sub-agent"
+    return "fork" if hit.forked_from else ""
 
 
 def _facts(hit: Hit) -> str:

@@ -115,13 +115,23 @@ def print_listed(result: SearchResult, request: SearchRequest, typed: Typed) -> 
         output.talk(f"the list ends before: {count(result.total, 'hit')} in all")
     elif request.limit is not None and len(result.hits) == request.limit and at < result.total:
         left = result.total - at - sum(hit.more_in_session for hit in result.hits)
-        is_exact = result.total_is_exact and (request.per_session is None or not result.offset)
         if left > 0:
-            exact = "" if is_exact else "at most "
+            exact = "" if _is_exact(left, result, request) else "at most "
             output.talk(f"{exact}{left:,} more; --all shows them, or: {search_command(typed, offset=at)}")
     if result.borrowed_times:
         hits = count(result.borrowed_times, "hit")
         output.talk(f"{hits} without a recorded time, placed by the time of session or file")
+
+
+def _is_exact(left: int, result: SearchResult, request: SearchRequest) -> bool:
+    """Return whether so many hits follow the page: no share leaves out any of them.
+
+    What a share leaves out of a session is known only where the page lists one of its hits. A session that the first
+    page lists none of has at most ``left`` hits, so its share leaves none out where it is no smaller.
+    """
+    if not result.total_is_exact:
+        return False
+    return request.per_session is None or (not result.offset and left <= request.per_session)
 
 
 def print_unjudged(result: SearchResult, typed: Typed) -> None:

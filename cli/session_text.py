@@ -82,6 +82,7 @@ def print_head(row: SessionRow) -> None:
         ("began", local(row.created_at)),
         ("last", local(row.updated_at)),
         ("parent", row.parent_id),
+        ("fork of", row.forked_from),
         ("imported", row.imported_from),
         ("holds", f"{count(row.turns, 'turn')}, {count(row.events, 'event')}, {size(row.size_bytes)}"),
         *(("file", path) for path in row.paths),

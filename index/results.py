@@ -187,6 +187,7 @@ class SessionRow:
     turns: int
     events: int
     parent_id: str | None
+    forked_from: str | None
     paths: tuple[str, ...]
     size_bytes: int
     imported_from: str | None

@@ -55,7 +55,7 @@ _sessions = _table(
     *_needed(INTEGER, "agent_id"),
     *_needed(TEXT, "session_id"),
     *_maybe(TEXT, "project", "cwd", "git_branch", "model", "mode", "title", "first_prompt"),
-    *_maybe(TEXT, "created_at", "updated_at", "parent_session_id", "imported_from"),
+    *_maybe(TEXT, "created_at", "updated_at", "parent_session_id", "forked_from", "imported_from"),
     *_needed(INTEGER, "turns", "events", "inherited_calls", default="0"),
     UniqueConstraint("agent_id", "session_id"),
 )

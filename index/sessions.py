@@ -22,7 +22,8 @@ from persist.ids import MIN_PREFIX_CHARACTERS
 from persist.sources import TRANSCRIPT
 
 _COLUMNS: Final = """n.session_id, a.name, n.project, n.cwd, coalesce(n.title, n.first_prompt), n.created_at,
-  n.updated_at, n.model, n.turns, n.events, n.parent_session_id, n.imported_from, n.id"""
+  n.updated_at, n.model, n.turns, n.events, n.parent_session_id, n.forked_from,
+  n.imported_from, n.id"""
 _LIST: Final = f"""SELECT {_COLUMNS} FROM session_rows n JOIN agents a ON a.id = n.agent_id
 WHERE (:project IS NULL OR n.project = :project) AND (:agent IS NULL OR a.name = :agent)
 ORDER BY n.updated_at DESC, n.session_id DESC, a.name LIMIT :limit"""
@@ -57,6 +58,7 @@ class _Row(NamedTuple):
     turns: int
     events: int
     parent_id: str | None
+    forked_from: str | None
     imported_from: str | None
     id: int
 
@@ -156,6 +158,7 @@ def _session(connection: sqlite3.Connection, row: _Row) -> SessionRow:
         turns=row.turns,
         events=row.events,
         parent_id=row.parent_id,
+        forked_from=row.forked_from,
         paths=tuple(path for path, _ in files),
         size_bytes=sum(size_bytes for _, size_bytes in files),
         imported_from=row.imported_from,

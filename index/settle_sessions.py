@@ -51,6 +51,7 @@ class SessionValues(NamedTuple):
     created_at: str | None
     updated_at: str | None
     parent_session_id: str | None
+    forked_from: str | None
     imported_from: str | None
     events: int
 
@@ -85,6 +86,7 @@ def session_values(sources: Sequence[ToldSource], resolve_project: ResolveProjec
         created_at=first.get("created_at") or (min(earliest) if earliest else None),
         updated_at=max(latest) if latest else max(source.file_time for source in sources),
         parent_session_id=first.get("parent"),
+        forked_from=first.get("forked_from"),
         imported_from=first.get("imported_from"),
         events=sum(source.events for source in sources),
     )
@@ -125,7 +127,8 @@ _INHERITED: Final = """UPDATE session_rows SET inherited_calls = (
     SELECT 1 FROM usage_rows v WHERE v.message_id = u.message_id AND v.call_session = session_rows.id))
 WHERE id IN (SELECT id FROM touched_session)"""
 _STORE: Final = """UPDATE session_rows SET project = ?, cwd = ?, git_branch = ?, model = ?, mode = ?, title = ?,
-  first_prompt = ?, created_at = ?, updated_at = ?, parent_session_id = ?, imported_from = ?, events = ?
+  first_prompt = ?, created_at = ?, updated_at = ?, parent_session_id = ?, forked_from = ?, imported_from = ?,
+  events = ?
 WHERE id = ?"""
 _STORE_PROJECT: Final = "INSERT OR REPLACE INTO project_roots (cwd, repo_root, project) VALUES (?, ?, ?)"
 _PROJECTS: Final = "SELECT cwd, repo_root, project FROM project_roots"

@@ -162,6 +162,7 @@ def _row(glances: list[_Glance], resolver: ProjectResolver) -> SessionRow:
         turns=_turns(glances),
         events=values.events,
         parent_id=values.parent_session_id,
+        forked_from=values.forked_from,
         paths=tuple(glance.source.path for glance in glances),
         size_bytes=sum(glance.source.stat.size_bytes for glance in glances),
         imported_from=values.imported_from,

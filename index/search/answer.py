@@ -15,14 +15,14 @@ from index.match.regex import read_regex
 from index.match.words import WordsQuery, read_words
 from index.opening import open_reader
 from index.search import statements, tools
-from index.search.candidates import FETCH_BELOW, count_texts
+from index.search.candidates import FETCH_BELOW, FullText, count_texts
 from index.search.context import context_of
 from index.search.details import count_equal, describe
 from index.search.explain import explain
 from index.search.found import Hit, Miss, SearchResult
 from index.search.hunt import Hunt, Reading, open_hunt
 from index.search.misses import nearest_misses
-from index.search.page import LOOKED_AT_FURTHER, Page, SessionKey, Sessions, cut_page
+from index.search.page import LOOKED_AT_FURTHER, LOOKED_UP_FURTHER, Page, SessionKey, Sessions, cut_page
 from index.search.request import Mode, SearchRequest
 from index.search.scope import Scope, read_scope
 from index.search.tools import Told
@@ -55,12 +55,13 @@ def search(settings: Settings, request: SearchRequest) -> SearchResult:
         connection.execute("PRAGMA temp_store = memory")
         connection.execute("BEGIN")
         scope = read_scope(connection, request.searched, request.filters)
-        answered = _answer(connection, request, query, scope, settings)
+        full_text = FullText(connection)
+        answered = _answer(full_text, request, query, scope, settings)
         misses: tuple[Miss, ...] = ()
         texts = None
         if not answered.total:
             texts = _count_looked_through(connection, request, scope)
-            misses = nearest_misses(connection, request, query, scope, settings, texts)
+            misses = nearest_misses(full_text, request, query, scope, settings, texts)
         return SearchResult(
             query=query.text,
             exact_case=not isinstance(query, WordsQuery) and query.exact,
@@ -103,10 +104,9 @@ def read(request: SearchRequest) -> Reading:
             return read_query(request.query)
 
 
-def _answer(
-    connection: sqlite3.Connection, request: SearchRequest, query: Reading, scope: Scope, settings: Settings
-) -> _Answered:
-    with open_hunt(connection, request, query, scope, settings) as hunt:
+def _answer(full_text: FullText, request: SearchRequest, query: Reading, scope: Scope, settings: Settings) -> _Answered:
+    connection = full_text.connection
+    with open_hunt(full_text, request, query, scope, settings) as hunt:
         page = cut_page(hunt.groups, request, Sessions(connection), _look_further(hunt))
         hits = _described(connection, request, scope, hunt, page)
         total = page.met if page.is_all else max(page.met, hunt.bound)
@@ -117,7 +117,9 @@ def _look_further(hunt: Hunt) -> int:
     """Return how many candidates to look at behind a full page, so that a total is exact where that is cheap."""
     if hunt.tool_events > FEW_TOOL_EVENTS:
         return 0  # they are no candidates but all of them: the next hit may be far
-    return FETCH_BELOW if hunt.at_most <= FETCH_BELOW else LOOKED_AT_FURTHER
+    if hunt.at_most <= FETCH_BELOW:
+        return FETCH_BELOW
+    return LOOKED_UP_FURTHER if hunt.is_ranked else LOOKED_AT_FURTHER
 
 
 def _described(

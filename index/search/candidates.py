@@ -11,21 +11,23 @@ from __future__ import annotations
 import heapq
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from index.fields import IN_PROMPT_KEYS
+from index.fields import FIELD_NAMES, IN_PROMPT_KEYS
 from index.match.key import fts_expression
 from index.search import statements
 from index.search.scope import Scope
 from index.search.statements import Statement
 
 FETCH_BELOW: Final = 1000
-"""Up to so many texts with the query's trigrams are fetched at once."""
+"""Up to so many texts with the query's trigrams are fetched at once, whatever the page needs."""
+FETCH_TOGETHER: Final = 5000
+"""Up to so many that must be looked at anyhow are fetched by their ids; more are met on the time index."""
 MET_FIRST: Final = 4000
 """So many texts are met one by one before full text is asked for the rest."""
 _READ_ALL_FROM: Final = 4
-_MAX_ENDINGS: Final = 2000
+_MAX_ENDINGS: Final = 8000
 """Trigrams that begin with a short key and are sent together; beyond, every key is looked at."""
 _LAST_CHARACTER: Final = "\U0010ffff"
 _NOT_CHARACTERS: Final = re.compile("[\ufffe\uffff]")
@@ -56,44 +58,83 @@ class Proposal(NamedTuple):
     at_most: int
 
 
-def propose(connection: sqlite3.Connection, key: str, fields: Sequence[int]) -> list[Proposal]:
-    """Return what to ask each full-text table that holds one of ``fields`` for texts whose key holds ``key``.
+class FullText:
+    """Asks the full-text tables, each question once: what the misses ask again was asked by the search.
 
-    Cost: counting postings, a millisecond or three for the commonest trigram of 100,000 texts.
+    Holds what it learnt for as long as one search lasts; the caller's transaction keeps it true.
     """
-    return [_proposal(connection, table, key) for table in _tables(fields)]
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection: Final = connection
+        self._proposals: dict[tuple[str, str], Proposal] = {}
+        self._ids: dict[Statement, list[int]] = {}
+
+    def propose(self, key: str, fields: Sequence[int]) -> list[Proposal]:
+        """Return what to ask each table that holds one of ``fields`` for texts whose key holds ``key``.
+
+        Cost: counting postings, a millisecond or three for the commonest trigram of 100,000 texts.
+        """
+        found = []
+        for table in _tables(fields):
+            if (table, key) not in self._proposals:
+                self._proposals[table, key] = _proposal(self.connection, table, key)
+            found.append(self._proposals[table, key])
+        return found
+
+    def ids(self, statement: Statement) -> list[int]:
+        """Return the ids that a proposal selects. Cost: all of them."""
+        if statement not in self._ids:
+            self._ids[statement] = [row[0] for row in self.connection.execute(*statement)]
+        return self._ids[statement]
 
 
-def newest_first(connection: sqlite3.Connection, proposals: Sequence[Proposal], scope: Scope) -> Iterator[Candidate]:
+def newest_first(full_text: FullText, proposals: Sequence[Proposal], scope: Scope) -> Iterator[Candidate]:
     """Yield candidates by time, newest first; those of equal time in no order. Cost: what is taken."""
-    if sum(proposal.at_most for proposal in proposals) <= FETCH_BELOW:
-        yield from sorted(fetched(connection, proposals, scope), key=_at, reverse=True)
+    at_most = sum(proposal.at_most for proposal in proposals)
+    if at_most <= FETCH_BELOW:
+        yield from among_newest_first(full_text, [proposal.ids for proposal in proposals], scope)
         return
+    texts: int | None = None
     met = None
-    for count, candidate in enumerate(all_newest_first(connection, scope)):
+    for count, candidate in enumerate(all_newest_first(full_text.connection, scope)):
         if count >= MET_FIRST and candidate.at != met:
-            break
+            if texts is None:
+                texts = count_texts(full_text.connection, scope)
+            if texts > at_most:
+                break  # else meeting the rest costs less than looking every key up
         yield candidate
         met = candidate.at
     else:
         return
-    texts = count_texts(connection, scope._replace(since=None, until=None))
-    ids = [narrowed(proposal, texts) for proposal in proposals]
-    yield from proposed_newest_first(connection, ids, scope._replace(until=met))
+    ids = [narrowed(full_text.connection, proposal) for proposal in proposals]
+    yield from among_newest_first(full_text, ids, scope._replace(until=met))
 
 
-def narrowed(proposal: Proposal, texts: int) -> Statement:
-    """Return what selects the texts whose key holds the query's whole, where the table has about ``texts`` texts.
+def narrowed(connection: sqlite3.Connection, proposal: Proposal) -> Statement:
+    """Return what selects the texts whose key holds the query's whole.
 
     Looking up the key of every fourth text costs more than reading all keys in a row.
     """
-    return proposal.scanned if proposal.at_most * _READ_ALL_FROM > texts else proposal.narrowed
+    if proposal.at_most <= FETCH_BELOW or proposal.at_most * _READ_ALL_FROM <= _texts_of(connection, proposal.table):
+        return proposal.narrowed
+    return proposal.scanned
 
 
-def fetched(connection: sqlite3.Connection, proposals: Sequence[Proposal], scope: Scope) -> Iterator[Candidate]:
-    """Yield every candidate, in no order, texts included. For few: a look-up or two for each."""
-    ids = [row[0] for proposal in proposals for row in connection.execute(*proposal.ids)]
-    return with_ids(connection, ids, scope)
+def among_newest_first(full_text: FullText, proposals: Sequence[Statement], scope: Scope) -> Iterator[Candidate]:
+    """Yield the texts whose ids the proposals select, by time, newest first; of many, the texts do not come along.
+
+    Cost: each proposal once, then what is taken: of many, entries of the time index that are passed.
+    """
+    ids = [id_ for proposal in proposals for id_ in full_text.ids(proposal)]
+    if len(ids) <= FETCH_TOGETHER:
+        return iter(sorted(with_ids(full_text.connection, ids, scope), key=_at, reverse=True))
+    among = statements.listed_ids(ids)
+    pairs = [(family, field) for family in scope.families for field in family.fields]
+    return _merged(
+        full_text.connection,
+        [statements.by_time_among(family, scope, field, among) for family, field in pairs],
+        [statements.without_time(family, scope, field, among) for family, field in pairs],
+    )
 
 
 def with_ids(connection: sqlite3.Connection, ids: Sequence[int], scope: Scope) -> Iterator[Candidate]:
@@ -101,27 +142,6 @@ def with_ids(connection: sqlite3.Connection, ids: Sequence[int], scope: Scope) -
     for family in scope.families:
         for row in connection.execute(*statements.with_ids(family, scope, ids)):
             yield Candidate(*row)
-
-
-def proposed_newest_first(
-    connection: sqlite3.Connection, proposals: Sequence[Statement], scope: Scope
-) -> Iterator[Candidate]:
-    """Yield every candidate by time, newest first, without texts. Cost: the proposals, then what is taken."""
-    tables = dict(zip(_tables(scope.fields), proposals, strict=True))
-    among = {field: tables["prompt_keys" if field in IN_PROMPT_KEYS else "prose_keys"] for field in scope.fields}
-    return among_newest_first(connection, among, scope)
-
-
-def among_newest_first(
-    connection: sqlite3.Connection, among: Mapping[int, Statement], scope: Scope
-) -> Iterator[Candidate]:
-    """Yield the texts whose ids the statement of their field selects, newest first, without texts."""
-    pairs = [(family, field) for family in scope.families for field in family.fields]
-    return _merged(
-        connection,
-        [statements.by_time_among(family, scope, field, among[field]) for family, field in pairs],
-        [statements.without_time(family, scope, field, among[field]) for family, field in pairs],
-    )
 
 
 def all_newest_first(connection: sqlite3.Connection, scope: Scope) -> Iterator[Candidate]:
@@ -192,11 +212,21 @@ def _proposal_of_short(connection: sqlite3.Connection, table: str, key: str) -> 
     ).fetchall()
     if not key or len(rows) > _MAX_ENDINGS:
         scan = statements.scanned_ids(table, key)
-        texts = int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-        return Proposal(table, scan, scan, scan, texts)
+        return Proposal(table, scan, scan, scan, _texts_of(connection, table))
     expression = " OR ".join('"' + term.replace('"', '""') + '"' for term, _ in rows)
     ids = statements.proposed_ids(table, expression or '""')
-    return Proposal(table, ids, ids, ids, sum(count for _, count in rows))
+    at_most = sum(count for _, count in rows)  # a text with several of them is counted for each
+    if at_most > FETCH_BELOW:
+        at_most = min(at_most, _texts_of(connection, table))
+    return Proposal(table, ids, ids, ids, at_most)
+
+
+def _texts_of(connection: sqlite3.Connection, table: str) -> int:
+    """Return how many texts have their key in a table. Cost: the time index."""
+    fields = [field for field in FIELD_NAMES if (field in IN_PROMPT_KEYS) == (table == "prompt_keys")]
+    marks = ", ".join(map(str, fields))
+    sql = f"SELECT count(*) FROM prose INDEXED BY prose_newest WHERE field IN ({marks})"
+    return int(connection.execute(sql).fetchone()[0])
 
 
 def _tables(fields: Sequence[int]) -> list[str]:

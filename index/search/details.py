@@ -23,6 +23,7 @@ class _Row(NamedTuple):
     agent: str
     session_id: str | None
     parent_session_id: str | None
+    forked_from: str | None
     session_title: str | None
     session_created_at: str | None
     project: str | None
@@ -41,8 +42,8 @@ class _Row(NamedTuple):
     session_files: int
 
 
-_EVENT: Final = """SELECT a.name, n.session_id, n.parent_session_id, coalesce(n.title, n.first_prompt), n.created_at,
-  n.project, n.cwd, e.event_index, e.turn_index, coalesce(e.ts, e.sort_ts, s.file_time),
+_EVENT: Final = """SELECT a.name, n.session_id, n.parent_session_id, n.forked_from, coalesce(n.title, n.first_prompt),
+  n.created_at, n.project, n.cwd, e.event_index, e.turn_index, coalesce(e.ts, e.sort_ts, s.file_time),
   CASE WHEN e.ts IS NOT NULL THEN 'record' WHEN e.ts_source = 2 THEN 'previous' WHEN e.ts_source = 3 THEN 'session'
     ELSE 'file' END,
   CASE e.kind WHEN 1 THEN 'user' WHEN 2 THEN 'agent' ELSE 'control' END, t.name, NULL, s.path, e.line_number,
@@ -53,8 +54,8 @@ JOIN agents a ON a.id = s.agent_id
 JOIN event_types t ON t.code = e.type_code
 LEFT JOIN session_rows n ON n.id = s.session_row
 WHERE e.id = ?"""
-_HISTORY: Final = """SELECT a.name, h.session_id, n.parent_session_id, coalesce(n.title, n.first_prompt), n.created_at,
-  coalesce(n.project, h.project), n.cwd, NULL, NULL, coalesce(h.ts, s.file_time),
+_HISTORY: Final = """SELECT a.name, h.session_id, n.parent_session_id, n.forked_from, coalesce(n.title, n.first_prompt),
+  n.created_at, coalesce(n.project, h.project), n.cwd, NULL, NULL, coalesce(h.ts, s.file_time),
   CASE WHEN h.ts IS NOT NULL THEN 'record' ELSE 'file' END,
   'user', NULL, NULL, s.path, h.line_number, h.offset_bytes, NULL, 0
 FROM history_rows h
@@ -62,7 +63,7 @@ JOIN source_rows s ON s.id = h.source_id
 JOIN agents a ON a.id = s.agent_id
 LEFT JOIN session_rows n ON n.agent_id = s.agent_id AND n.session_id = h.session_id
 WHERE h.id = ?"""
-_BLOCK: Final = """SELECT a.name, b.source_session, NULL, NULL, NULL, b.project, NULL, NULL, NULL,
+_BLOCK: Final = """SELECT a.name, b.source_session, NULL, NULL, NULL, NULL, b.project, NULL, NULL, NULL,
   coalesce(b.updated_at, b.created_at, s.file_time),
   CASE WHEN coalesce(b.updated_at, b.created_at) IS NULL THEN 'file' ELSE 'record' END,
   'memory', NULL, b.name, s.path, NULL, NULL, NULL, 0
@@ -70,8 +71,8 @@ FROM block_rows b
 JOIN source_rows s ON s.id = b.source_id
 JOIN agents a ON a.id = s.agent_id
 WHERE b.id = ?"""
-_FACT: Final = """SELECT a.name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, s.file_time, 'file', 'memory', NULL,
-  'ASTER.md:' || f.line_number, s.path, f.line_number, f.offset_bytes, NULL, 0
+_FACT: Final = """SELECT a.name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, s.file_time, 'file', 'memory',
+  NULL, 'ASTER.md:' || f.line_number, s.path, f.line_number, f.offset_bytes, NULL, 0
 FROM memory_fact_rows f
 JOIN source_rows s ON s.id = f.source_id
 JOIN agents a ON a.id = s.agent_id
@@ -87,8 +88,11 @@ FROM block_rows b JOIN source_rows s ON s.id = b.source_id JOIN agents a ON a.id
 _ORDER_OF_FACT: Final = """SELECT a.name, '', s.path, f.line_number
 FROM memory_fact_rows f JOIN source_rows s ON s.id = f.source_id JOIN agents a ON a.id = s.agent_id WHERE f.id = ?"""
 
+_ALIKE: Final = """SELECT p.text_hash, (SELECT count(*) FROM prose q INDEXED BY prose_same
+  WHERE q.text_hash = p.text_hash AND q.field IN (1, 2)) FROM prose p WHERE p.id = ?"""
+
 STATEMENTS: Final = (
-    _EVENT, _HISTORY, _BLOCK, _FACT, _ORDER_OF_EVENT, _ORDER_OF_HISTORY, _ORDER_OF_BLOCK, _ORDER_OF_FACT,
+    _ALIKE, _EVENT, _HISTORY, _BLOCK, _FACT, _ORDER_OF_EVENT, _ORDER_OF_HISTORY, _ORDER_OF_BLOCK, _ORDER_OF_FACT,
 )  # fmt: skip
 """Each binds one id; for the test that prepares them all."""
 
@@ -112,6 +116,7 @@ def describe(connection: sqlite3.Connection, match: Match) -> Hit:
         agent=row.agent,
         session_id=row.session_id,
         parent_session_id=row.parent_session_id,
+        forked_from=row.forked_from,
         session_title=row.session_title,
         session_created_at=row.session_created_at,
         project=row.project,
@@ -140,7 +145,9 @@ def count_equal(connection: sqlite3.Connection, match: Match, scope: Scope) -> i
     """Return how many prompts of the scope have exactly this text, itself included; 1 for a text that nobody typed."""
     if match.field not in IN_PROMPT_KEYS:
         return 1
-    text_hash = connection.execute("SELECT text_hash FROM prose WHERE id = ?", (match.id,)).fetchone()[0]
+    text_hash, alike = connection.execute(_ALIKE, (match.id,)).fetchone()
+    if alike == 1:
+        return 1  # the rule; what filters say of the others needs no look
     count = 0
     for family in scope.families:
         fields = tuple(field for field in family.fields if field in IN_PROMPT_KEYS)

@@ -39,16 +39,18 @@ class Hit:
     """One text that matched. Spans are UTF-8 byte offsets into ``text``, end exclusive, in order.
 
     ``field`` is a name of ``index.fields.SEARCHED``; of a hit in ``tools``, ``part`` says which text of the event it
-    is: ``text`` or ``tool_arguments`` (``text`` for all others). ``count`` is how many equal texts are folded into this
-    hit. ``score`` is null in time order, else higher is better. ``session_files`` is how many files tell the session:
-    with several, an event's number needs its file. ``more_in_session`` counts, on the last hit listed of a session,
-    those left out by ``per_session``. ``whole_length`` is the length in characters of the whole text where ``text`` is
-    only the head that the index keeps, else that of ``text``.
+    is: ``text`` or ``tool_arguments`` (``text`` for all others). ``parent_session_id`` is the session that this one
+    works for, ``forked_from`` the one whose beginning it goes on from. ``count`` is how many equal texts are folded
+    into this hit. ``score`` is null in time order, else higher is better. ``session_files`` is how many files tell the
+    session: with several, an event's number needs its file. ``more_in_session`` counts, on the last hit listed of a
+    session, those left out by ``per_session``. ``whole_length`` is the length in characters of the whole text where
+    ``text`` is only the head that the index keeps, else that of ``text``.
     """
 
     agent: str
     session_id: str | None
     parent_session_id: str | None
+    forked_from: str | None
     session_title: str | None
     session_created_at: str | None
     project: str | None

@@ -15,23 +15,22 @@ from itertools import groupby, islice
 from typing import Final
 
 from index.match.query import Query
-from index.match.regex import MAX_TIMEOUTS, RegexQuery
+from index.match.regex import RegexQuery
 from index.match.spans import Span
 from index.match.words import WordsQuery
 from index.search import statements
 from index.search.candidates import (
-    FETCH_BELOW,
     Candidate,
+    FullText,
     all_newest_first,
     among_newest_first,
     count_tool_events,
+    narrowed,
     newest_first,
-    propose,
-    proposed_newest_first,
     with_ids,
 )
 from index.search.deep import find_in_whole
-from index.search.matches import Group, Judge, Match, best_first, groups, in_order, with_texts
+from index.search.matches import Group, Judge, Match, PatternJudge, best_first, groups, in_order, with_texts
 from index.search.relevance import score_of
 from index.search.request import SearchRequest, Sort
 from index.search.scope import Scope
@@ -51,6 +50,7 @@ class Hunt:
 
     ``at_most`` bounds how many of them are prose; ``tool_events`` is how many events of tools are looked through too.
     ``spans_of`` gives the spans of a stored text that is listed. ``told`` is what there is to say of tools' texts.
+    ``is_ranked`` says that each next match must be looked up: what lies behind a page is not cheap to count.
     """
 
     groups: Iterator[Group]
@@ -59,6 +59,7 @@ class Hunt:
     spans_of: Callable[[str], list[Span]]
     told: Told = field(default_factory=Told)
     tool_events: int = 0
+    is_ranked: bool = False
 
     @property
     def bound(self) -> int:
@@ -68,14 +69,15 @@ class Hunt:
 
 @contextmanager
 def open_hunt(
-    connection: sqlite3.Connection, request: SearchRequest, query: Reading, scope: Scope, settings: Settings
+    full_text: FullText, request: SearchRequest, query: Reading, scope: Scope, settings: Settings
 ) -> Iterator[Hunt]:
     """Begin to look for a query that was read in the request's mode; within the block its matches can be taken."""
+    connection = full_text.connection
     if isinstance(query, WordsQuery):
         with WordMatcher(query) as matcher:
-            yield _hunt_words(connection, matcher, scope, request.order)
+            yield _hunt_words(full_text, matcher, scope, request.order)
         return
-    hunt = _hunt_literal(connection, query, scope, request)
+    hunt = _hunt_literal(full_text, query, scope, request)
     if scope.with_tools:
         tools = _tools(connection, query, scope, hunt, settings if request.deep else None)
         hunt.groups = _merged(connection, hunt.groups, tools)
@@ -85,21 +87,19 @@ def open_hunt(
     yield hunt
 
 
-def _hunt_literal(
-    connection: sqlite3.Connection, query: Query | RegexQuery, scope: Scope, request: SearchRequest
-) -> Hunt:
+def _hunt_literal(full_text: FullText, query: Query | RegexQuery, scope: Scope, request: SearchRequest) -> Hunt:
     """Look for a substring or a pattern, newest first."""
-    judge = Judge(query.spans, MAX_TIMEOUTS) if isinstance(query, RegexQuery) else Judge(query.verifier().matches)
-    proposals = propose(connection, query.key, scope.fields)
+    judge = PatternJudge(query.spans) if isinstance(query, RegexQuery) else Judge(query.verifier().matches)
+    proposals = full_text.propose(query.key, scope.fields)
     at_most = sum(proposal.at_most for proposal in proposals)
     to_the_end = request.limit is None or request.exact_total or request.order is Sort.RELEVANCE
     if not query.key:
-        candidates = all_newest_first(connection, scope)
-    elif to_the_end and at_most > FETCH_BELOW:
-        candidates = proposed_newest_first(connection, [proposal.ids for proposal in proposals], scope)
+        candidates = all_newest_first(full_text.connection, scope)
+    elif to_the_end:
+        candidates = among_newest_first(full_text, [proposal.ids for proposal in proposals], scope)
     else:
-        candidates = newest_first(connection, proposals, scope)
-    return Hunt(groups(connection, candidates, judge), at_most, judge, query.spans)
+        candidates = newest_first(full_text, proposals, scope)
+    return Hunt(groups(full_text.connection, candidates, judge), at_most, judge, query.spans)
 
 
 def _tools(
@@ -136,26 +136,27 @@ def _score(query: Query | RegexQuery, match: Match) -> float:
     return score_of(len(query.spans(match.text)), len(match.text))
 
 
-def _hunt_words(connection: sqlite3.Connection, matcher: WordMatcher, scope: Scope, order: Sort) -> Hunt:
+def _hunt_words(full_text: FullText, matcher: WordMatcher, scope: Scope, order: Sort) -> Hunt:
     """Look for words, phrases and prefixes (``index.match.words``): best first, or newest first.
 
     Best first, those that hold what was typed letter for letter come before those that hold only its words.
     """
     judge = Judge(matcher.spelled_match)
     if matcher.expression is None:
-        found, at_most = _by_spelling(connection, matcher, scope, order, judge)
+        found, at_most = _by_spelling(full_text, matcher, scope, order, judge)
     else:
-        found, at_most = _by_words(connection, matcher, matcher.expression, scope, order, judge)
-    return Hunt(found, at_most, judge, matcher.spans)
+        found, at_most = _by_words(full_text, matcher, matcher.expression, scope, order, judge)
+    return Hunt(found, at_most, judge, matcher.spans, is_ranked=order is Sort.RELEVANCE)
 
 
 def _by_words(
-    connection: sqlite3.Connection, matcher: WordMatcher, expression: str, scope: Scope, order: Sort, judge: Judge
+    full_text: FullText, matcher: WordMatcher, expression: str, scope: Scope, order: Sort, judge: Judge
 ) -> tuple[Iterator[Group], int]:
+    connection = full_text.connection
     holding = statements.proposed_ids("prose_words", expression)
     at_most = int(connection.execute(f"SELECT count(*) FROM ({holding.sql})", holding.values).fetchone()[0])
     if order is Sort.TIME:
-        candidates = among_newest_first(connection, dict.fromkeys(scope.fields, holding), scope)
+        candidates = among_newest_first(full_text, [holding], scope)
         return groups(connection, candidates, judge), at_most
     ranked = connection.execute(*statements.ranked_ids(expression))
     matches = _in_scope(connection, ranked, scope)
@@ -191,23 +192,19 @@ def _newest_of_score(matches: Iterator[Match]) -> Iterator[Match]:
 
 
 def _by_spelling(
-    connection: sqlite3.Connection, matcher: WordMatcher, scope: Scope, order: Sort, judge: Judge
+    full_text: FullText, matcher: WordMatcher, scope: Scope, order: Sort, judge: Judge
 ) -> tuple[Iterator[Group], int]:
     """Find texts for terms that the table of words does not know: by the trigrams of the longest of them."""
-    proposals = propose(connection, max(matcher.query.keys, key=len), scope.fields)
-    at_most = sum(proposal.at_most for proposal in proposals)
-    if at_most <= FETCH_BELOW:
-        candidates = newest_first(connection, proposals, scope)
-    else:
-        candidates = proposed_newest_first(connection, [proposal.narrowed for proposal in proposals], scope)
-    excluded: frozenset[int] = frozenset()
+    connection = full_text.connection
+    proposals = full_text.propose(max(matcher.query.keys, key=len), scope.fields)
+    candidates = among_newest_first(full_text, [narrowed(connection, proposal) for proposal in proposals], scope)
     if matcher.without_expression is not None:
-        holding = statements.proposed_ids("prose_words", matcher.without_expression)
-        excluded = frozenset(row[0] for row in connection.execute(*holding))
-    allowed = (candidate for candidate in candidates if candidate.id not in excluded)
+        excluded = frozenset(full_text.ids(statements.proposed_ids("prose_words", matcher.without_expression)))
+        candidates = (candidate for candidate in candidates if candidate.id not in excluded)
+    at_most = sum(proposal.at_most for proposal in proposals)
     if order is Sort.TIME:
-        return groups(connection, allowed, judge), at_most
-    return _ranked(connection, matcher, (_scored(each, 0.0) for each in with_texts(connection, allowed))), at_most
+        return groups(connection, candidates, judge), at_most
+    return _ranked(connection, matcher, (_scored(each, 0.0) for each in with_texts(connection, candidates))), at_most
 
 
 def _ranked(connection: sqlite3.Connection, matcher: WordMatcher, matches: Iterator[Match]) -> Iterator[Group]:
@@ -216,18 +213,22 @@ def _ranked(connection: sqlite3.Connection, matcher: WordMatcher, matches: Itera
     ranked: list[Match] = []
     for match in matches:
         looked_at += 1
-        if matcher.has_spelled and not matcher.spelled_match(match.text):
-            continue
-        score = (match.score or 0.0) + matcher.weight(match.text)
-        rank = (float(matcher.as_typed(match.text)), score, match.at)
-        ranked.append(match._replace(rank=rank, score=score))
-    ranked.sort(key=lambda match: match.rank, reverse=True)
+        weight = matcher.spelled_weight(match.text)
+        if weight is not None:
+            score = (match.score or 0.0) + weight
+            rank = (float(matcher.as_typed(match.text)), score, match.at)
+            ranked.append(match._replace(rank=rank, score=score))
+    ranked.sort(key=_rank, reverse=True)
     for group in _grouped(connection, iter(ranked)):
         yield group._replace(looked_at=looked_at)
         looked_at = 0
 
 
+def _rank(match: Match) -> tuple[float | str, ...]:
+    return match.rank
+
+
 def _grouped(connection: sqlite3.Connection, matches: Iterator[Match]) -> Iterator[Group]:
-    for rank, group in groupby(matches, key=lambda match: match.rank):
+    for rank, group in groupby(matches, key=_rank):
         listed = list(group)
         yield Group(rank, len(listed), in_order(connection, listed))

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import groupby, islice
+from time import monotonic
 from typing import Final, NamedTuple
 
 from index.errors import PatternTimeoutError, SearchTimeoutError
 from index.fields import IN_PROMPT_KEYS
+from index.match.regex import MAX_TIMEOUTS
 from index.match.spans import Span
 from index.search.candidates import Candidate
 from index.search.details import order_of
 
 _FETCHED_TOGETHER: Final = 64
+PATTERN_TIME_S: Final = 10.0
+"""What a pattern may take over all texts: one that is a little below its limit on each must end too."""
 
 
 class Match(NamedTuple):
@@ -49,27 +52,42 @@ class Group(NamedTuple):
     matches: list[Match]
 
 
-@dataclass(slots=True)
 class Judge:
-    """Says whether a text is a hit; gives up a text on which a pattern runs out of time.
+    """Says whether a text is a hit: ``is_hit`` is the query's own word."""
 
-    ``is_hit`` is the query's own word. ``judge`` raises ``SearchTimeoutError`` once more than ``most_given_up`` texts
-    were given up.
-    """
-
-    is_hit: Callable[[str], object]
-    most_given_up: int = 0
-    given_up: int = 0
+    def __init__(self, is_hit: Callable[[str], object]) -> None:
+        self._is_hit = is_hit
+        self.given_up = 0
+        """Texts on which a pattern ran out of time."""
 
     def judge(self, text: str) -> bool:
         """Return whether ``text`` is a hit."""
+        return bool(self._is_hit(text))
+
+
+class PatternJudge(Judge):
+    """Gives up a text on which a pattern runs out of time, and the search when that happens too often or lasts."""
+
+    def __init__(self, is_hit: Callable[[str], object]) -> None:
+        super().__init__(is_hit)
+        self._spent_s = 0.0
+
+    def judge(self, text: str) -> bool:
+        """Return whether ``text`` is a hit.
+
+        Raises ``SearchTimeoutError`` after more than ``MAX_TIMEOUTS`` texts that were given up, or ``PATTERN_TIME_S``
+        seconds in the pattern.
+        """
+        started_s = monotonic()
         try:
-            return bool(self.is_hit(text))
-        except PatternTimeoutError as error:
+            return super().judge(text)
+        except PatternTimeoutError:
             self.given_up += 1
-            if self.given_up > self.most_given_up:
-                raise SearchTimeoutError(self.given_up, error.timeout_s) from error
             return False
+        finally:
+            self._spent_s += monotonic() - started_s
+            if self.given_up > MAX_TIMEOUTS or self._spent_s > PATTERN_TIME_S:
+                raise SearchTimeoutError(self.given_up, self._spent_s)
 
 
 def groups(connection: sqlite3.Connection, candidates: Iterable[Candidate], judge: Judge) -> Iterator[Group]:

@@ -5,7 +5,6 @@ Counts only, and stops counting at ``COUNTED``; on the connection and the transa
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,7 +13,7 @@ from index.fields import SEARCHED
 from index.match.form import form
 from index.match.query import Query
 from index.match.words import read_words
-from index.search.candidates import propose, proposed_newest_first
+from index.search.candidates import FullText, among_newest_first, narrowed
 from index.search.found import Miss
 from index.search.hunt import Reading, open_hunt
 from index.search.matches import Judge, groups
@@ -28,7 +27,7 @@ COUNTED: Final = 1000
 
 
 def nearest_misses(
-    connection: sqlite3.Connection,
+    full_text: FullText,
     request: SearchRequest,
     query: Reading,
     scope: Scope,
@@ -40,17 +39,17 @@ def nearest_misses(
     ``texts`` is how many texts the scope holds. Those nearest to what was asked come first; questions that find nothing
     are left out. Texts of tools are not looked through for this: they take too long.
     """
-    asker = _Asker(connection, replace(request, offset=0, limit=COUNTED, per_session=None, exact_total=False), settings)
+    asker = _Asker(full_text, replace(request, offset=0, limit=COUNTED, per_session=None, exact_total=False), settings)
     misses: list[Miss | None] = []
     if isinstance(query, Query) and texts:
         misses += _other_letters(asker, query, scope)
         misses.append(_as_words(asker, scope))
     for name in SEARCHED:
         if name not in request.searched and name != "tools":
-            elsewhere = read_scope(connection, (name,), request.filters)
+            elsewhere = read_scope(full_text.connection, (name,), request.filters)
             misses.append(asker.count(query, elsewhere, "field", name))
     if not request.filters.is_empty:
-        misses.append(asker.count(query, read_scope(connection, request.searched, Filters()), "filters"))
+        misses.append(asker.count(query, read_scope(full_text.connection, request.searched, Filters()), "filters"))
     return tuple(miss for miss in misses if miss is not None)
 
 
@@ -58,7 +57,7 @@ def nearest_misses(
 class _Asker:
     """Puts nearest questions: ``asked`` is the request with nothing in it that counting does not need."""
 
-    connection: sqlite3.Connection
+    full_text: FullText
     asked: SearchRequest
     settings: Settings
 
@@ -70,9 +69,9 @@ class _Asker:
             return None
         asked = replace(self.asked, mode=mode or self.asked.mode, sort=Sort.TIME, searched=scope.names)
         prose = scope._replace(with_tools=False)
-        with open_hunt(self.connection, asked, query, prose, self.settings) as hunt:
+        with open_hunt(self.full_text, asked, query, prose, self.settings) as hunt:
             try:
-                page = cut_page(hunt.groups, asked, Sessions(self.connection), look_further=0)
+                page = cut_page(hunt.groups, asked, Sessions(self.full_text.connection), look_further=0)
             except SearchTimeoutError:  # a pattern as slow as this has had its answer
                 return None
         return Miss(kind, name, page.met, page.is_all) if page.met else None
@@ -87,11 +86,11 @@ def _other_letters(asker: _Asker, query: Query, scope: Scope) -> list[Miss | Non
             return [miss]
     if not query.key or not scope.fields:
         return []
-    proposals = propose(asker.connection, query.key, scope.fields)
-    narrowed = [proposal.narrowed for proposal in proposals]
-    candidates = proposed_newest_first(asker.connection, narrowed, scope)
-    found = groups(asker.connection, candidates, Judge(lambda _: True))
-    page = cut_page(found, asker.asked, Sessions(asker.connection), look_further=0)
+    full_text = asker.full_text
+    proposals = full_text.propose(query.key, scope.fields)
+    ids = [narrowed(full_text.connection, proposal) for proposal in proposals]
+    found = groups(full_text.connection, among_newest_first(full_text, ids, scope), Judge(lambda _: True))
+    page = cut_page(found, asker.asked, Sessions(full_text.connection), look_further=0)
     return [Miss("accents", None, page.met, page.is_all)] if page.met else []
 
 

@@ -15,8 +15,10 @@ from index.fields import HISTORY_PROMPT
 from index.search.matches import Folder, Group, Match
 from index.search.request import SearchRequest
 
-LOOKED_AT_FURTHER = 500
+LOOKED_AT_FURTHER: Final = 500
 """Candidates looked at behind a full page, to tell the total exactly if those are all."""
+LOOKED_UP_FURTHER: Final = 100
+"""The same where each is looked up for itself."""
 
 
 _SESSION: Final = """SELECT a.name, n.session_id FROM source_rows s JOIN agents a ON a.id = s.agent_id

@@ -116,14 +116,19 @@ class WordMatcher:
         key = search_key(text)
         return all(typed in key for typed in self._typed)
 
-    def weight(self, text: str) -> float:
-        """Return what the terms that SQLite does not decide add to a text's rank: more is better, 0 without such terms.
+    def spelled_weight(self, text: str) -> float | None:
+        """Return what the terms that SQLite does not decide add to a text's rank; null where ``spelled_match`` fails.
 
-        Of the size of ``-bm25(prose_words)``, to which it is added.
+        More is better, 0 without such terms; of the size of ``-bm25(prose_words)``, to which it is added.
         """
         length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * len(text) / _USUAL_LENGTH
-        counts = [count_term(term, text) for term in self._spelled]
-        return sum(count * (_SATURATION + 1) / (count + _SATURATION * length) for count in counts)
+        weight = 0.0
+        for term in self._spelled:
+            count = count_term(term, text)
+            if not count:
+                return None
+            weight += count * (_SATURATION + 1) / (count + _SATURATION * length)
+        return None if any(matches_term(term, text) for term in self._spelled_without) else weight
 
     def spans(self, text: str) -> list[Span]:
         """Return where the terms to be found stand in ``text``: in order, joined where they touch or overlap.

@@ -85,15 +85,15 @@ class TranscriptParser:
             reading = _read_title(record, kind, ts, memory.told, told, traits)
         else:
             reading = reader(record, memory.calls, ts) if reader is not None else Reading()
-        session_id, parent_id = self._identify(record, kind)
-        if parent_id is not None:
-            traits.append(Trait("parent", parent_id))
+        session_id, link = self._identify(record, kind)
+        if link is not None:
+            traits.append(link)
         if reading.events and (self._file_agent_id is not None or record.get("isSidechain") is not True):
             _note_traits(record, reading.events, memory.told, told, traits)
 
         memory.session_id = session_id
-        memory.names_parent = memory.names_parent or parent_id is not None
-        memory.is_head_over = memory.is_head_over or parent_id is not None or kind in ("user", "assistant")
+        memory.names_parent = memory.names_parent or link is not None
+        memory.is_head_over = memory.is_head_over or link is not None or kind in ("user", "assistant")
         memory.recognised = memory.recognised or _is_ours(record, kind)
         memory.told.update(told)
         _keep_calls(memory.calls, reading)
@@ -118,8 +118,8 @@ class TranscriptParser:
             "calls": dict(memory.calls),
         }
 
-    def _identify(self, record: Mapping[str, Any], kind: object) -> tuple[str | None, str | None]:
-        """Return the session's id after this record, and the parent's id if this record settles it."""
+    def _identify(self, record: Mapping[str, Any], kind: object) -> tuple[str | None, Trait | None]:
+        """Return the session's id after this record, and its parent or fork origin if this record settles that."""
         memory = self._memory
         own = read_id(record.get("sessionId"))
         if self._file_agent_id is not None:
@@ -130,13 +130,13 @@ class TranscriptParser:
             parent = own or self._path_tells
             if not is_settled or not parent:
                 return None, None
-            return f"{parent}/{agent_id or self._file_agent_id}", parent
+            return f"{parent}/{agent_id or self._file_agent_id}", Trait("parent", parent)
         session_id = memory.session_id or own
         if memory.is_head_over:
             return session_id, None
         origin = record.get("forkedFrom")
         fork = read_id(origin.get("sessionId")) if isinstance(origin, dict) else None
-        return session_id, fork if fork != session_id else None
+        return session_id, Trait("forked_from", fork) if fork and fork != session_id else None
 
 
 def _read_title(

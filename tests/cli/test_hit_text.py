@@ -25,8 +25,9 @@ def hit(text: str = "a needle here", **known: Any) -> Hit:
     """Return a prompt of a Claude Code session; its spans are where ``needle`` stands."""
     data = text.encode()
     values: dict[str, Any] = {
-        "agent": "claude-code", "session_id": ID, "parent_session_id": None, "session_title": "Keys and locks",
-        "session_created_at": None, "project": "/w/alpha", "cwd": "/w/alpha", "event_index": 4, "turn_index": 2,
+        "agent": "claude-code", "session_id": ID, "parent_session_id": None, "forked_from": None,
+        "session_title": "Keys and locks", "session_created_at": None, "project": "/w/alpha", "cwd": "/w/alpha",
+        "event_index": 4, "turn_index": 2,
         "ts": "2026-03-02T00:08:00.000Z", "ts_source": "record", "kind": "user", "event_type": "user_message",
         "field": "prompts", "name": None, "text": text,
         "spans": tuple(found.span() for found in re.finditer(b"needle", data)), "count": 1,
@@ -72,6 +73,11 @@ def test_folded_prompts_tell_how_often_and_when_last(shown: Callable[..., list[s
 @pytest.mark.parametrize("known", [{"parent_session_id": "p"}, {"session_id": "p/a7"}], ids=str)
 def test_sub_agents_are_labelled(known: dict[str, Any], shown: Callable[..., list[str]]) -> None:
     assert shown(replace(hit(), **known))[0].endswith("claude-code  sub-agent")
+
+
+def test_forks_are_labelled_unless_they_are_sub_agents(shown: Callable[..., list[str]]) -> None:
+    assert shown(replace(hit(), forked_from="o"))[0].endswith("claude-code  fork")
+    assert shown(replace(hit(), forked_from="o", parent_session_id="p"))[0].endswith("claude-code  sub-agent")
 
 
 def test_tools_are_named(shown: Callable[..., list[str]]) -> None:
@@ -176,6 +182,12 @@ def test_what_cannot_be_gone_on_with_has_no_command(known: dict[str, Any], progr
         program(programs, name)
     assert hit_commands.resume_command(replace(hit(), cwd=str(tmp_path))) is not None
     assert hit_commands.resume_command(replace(hit(), cwd=str(tmp_path), **known)) is None
+
+
+def test_a_fork_can_be_gone_on_with(programs: Path, tmp_path: Path) -> None:
+    program(programs, "claude")
+    fork = replace(hit(), cwd=str(tmp_path), forked_from="o")
+    assert hit_commands.resume_command(fork) == f"cd {tmp_path} && claude --resume {ID}"
 
 
 def test_the_command_to_go_on_with_is_the_last_line_of_a_session(

@@ -58,10 +58,10 @@ INGEST: Final = {
     "problems_total": int, "notes": [str], "seconds": NUMBER,
 }  # fmt: skip
 HIT: Final = {
-    "agent": str, "session_id": TEXT_OR_NULL, "parent_session_id": TEXT_OR_NULL, "session_title": TEXT_OR_NULL,
-    "project": OrNull(PATH), "cwd": OrNull(PATH), "event_index": INT_OR_NULL, "turn": INT_OR_NULL, "ts": OrNull(TIME),
-    "ts_source": re.compile("record|session|file"), "kind": str, "event_type": TEXT_OR_NULL,
-    "field": re.compile("text|tool_arguments"),
+    "agent": str, "session_id": TEXT_OR_NULL, "parent_session_id": TEXT_OR_NULL, "forked_from": TEXT_OR_NULL,
+    "session_title": TEXT_OR_NULL, "project": OrNull(PATH), "cwd": OrNull(PATH), "event_index": INT_OR_NULL,
+    "turn": INT_OR_NULL, "ts": OrNull(TIME), "ts_source": re.compile("record|session|file"), "kind": str,
+    "event_type": TEXT_OR_NULL, "field": re.compile("text|tool_arguments"),
     "in": re.compile("prompts|answers|thinking|notices|tools|memory|titles"), "tool_name": TEXT_OR_NULL,
     "more_in_session": int, "name": TEXT_OR_NULL, "score": NUMBER_OR_NULL, "text": str, "text_length": int,
     "text_offset": int, "match_start": int, "match_end": int, "spans": [[int]], "count": int, "source": PLACE,
@@ -98,7 +98,8 @@ ROWS: Final = {"schema_version": int, "columns": [str], "rows": [list], "truncat
 SESSION: Final = {
     "id": str, "agent": str, "project": OrNull(PATH), "cwd": OrNull(PATH), "title": TEXT_OR_NULL,
     "created_at": OrNull(TIME), "updated_at": OrNull(TIME), "model": TEXT_OR_NULL, "turns": int, "events": int,
-    "parent_id": TEXT_OR_NULL, "paths": [PATH], "size_bytes": int, "imported_from": OrNull(dict),
+    "parent_id": TEXT_OR_NULL, "forked_from": TEXT_OR_NULL, "paths": [PATH], "size_bytes": int,
+    "imported_from": OrNull(dict),
 }  # fmt: skip
 EVENT: Final = {
     "index": int, "line": int, "offset": int, "turn": INT_OR_NULL, "ts": OrNull(TIME), "kind": str, "event_type": str,

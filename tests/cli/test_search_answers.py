@@ -238,6 +238,39 @@ def test_the_next_page_is_a_command(search: Run) -> None:
     assert "the list ends before: 40 hits in all" in search("giant", "--per-session", "0", "--offset", "99").stderr
 
 
+def test_how_many_follow_is_a_bound_where_a_share_may_leave_some_out(search: Run) -> None:
+    """The session of the giant has 40 hits and none on the first page: what its share leaves out is not known yet."""
+    assert search("the", "--per-session", "1", "--limit", "3").stderr.startswith("at most 43 more; --all shows them")
+    for page in (["--limit", "4", "--per-session", "2"], ["--limit", "5", "--per-session", "1"]):
+        left = 6 - int(page[1])
+        assert search("lantern", *page).stderr.startswith(f"{left} more; --all shows them"), "no share is so small"
+    shared = search("lantern", "--limit", "2", "--per-session", "2", "--offset", "2").stderr
+    assert shared.startswith("at most 2 more; ")
+    assert search("lantern", "--limit", "2", "--per-session", "0", "--offset", "2").stderr.startswith("2 more; ")
+
+
+def test_a_fork_is_told_as_one_and_counts_as_a_persons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    home = HomeBuilder(tmp_path / "forked")
+    home.claude("orig-1", make.claude_prompt("mend the roof", "orig-1", "u1", 1))
+    copied = make.claude_prompt("mend the roof", "fork-1", "u1", 1, forkedFrom={"sessionId": "orig-1"})
+    home.claude("fork-1", copied, make.claude_prompt("and the barn", "fork-1", "u3", 3))
+    monkeypatch.setenv("HOME", str(home.home))
+    assert run("sessions", "show", "fork-1").stdout.count("fork of   orig-1\n") == 1
+    assert run("sessions", "show", "fork-1", "--json").json()["forked_from"] == "orig-1"
+    assert run("ingest", "--quiet").code == 0
+    assert "fork of   orig-1\n" in run("sessions", "show", "fork-1").stdout
+    assert "fork of" not in run("sessions", "show", "orig-1").stdout
+    listed = run("sessions", "--all", "--json").json()["sessions"]
+    assert {(one["id"], one["parent_id"], one["forked_from"]) for one in listed} == {
+        ("orig-1", None, None), ("fork-1", None, "orig-1"),
+    }  # fmt: skip
+    [hit] = run("search", "barn", "--main-only", "--json").json()["hits"]
+    assert (hit["session_id"], hit["parent_session_id"], hit["forked_from"]) == ("fork-1", None, "orig-1")
+    assert run("search", "barn", "--main-only").stdout.splitlines()[0].endswith("claude-code  fork")
+
+
 def test_count_is_exact_and_alone_on_stdout(search: Run) -> None:
     assert search("giant", "--count").stdout == "40\n"
     assert search("giant", "--in", "all", "--count", "--json").json()["total_is_exact"] is True

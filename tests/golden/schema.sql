@@ -227,6 +227,7 @@ CREATE TABLE session_rows (
   created_at TEXT,
   updated_at TEXT,
   parent_session_id TEXT,
+  forked_from TEXT,
   imported_from TEXT,
   turns INTEGER NOT NULL DEFAULT 0,
   events INTEGER NOT NULL DEFAULT 0,
@@ -442,13 +443,14 @@ SELECT agent, session_id, project, source_path, line_number, byte_offset, event_
   ts_source, text, text_len, 0 AS from_history, event_id AS prompt_id
 FROM events WHERE is_prompt = 1 AND canonical = 1
 UNION ALL
-SELECT a.name, h.session_id, h.project, s.path, h.line_number, h.offset_bytes, NULL, NULL, h.ts,
+SELECT a.name, h.session_id, coalesce(n.project, h.project), s.path, h.line_number, h.offset_bytes, NULL, NULL, h.ts,
   coalesce(h.ts, s.file_time),
   CASE WHEN h.ts IS NOT NULL THEN 'record' ELSE 'file' END, p.text, length(p.text), 1, h.id
 FROM history_rows h
 JOIN source_rows s ON s.id = h.source_id
 JOIN agents a ON a.id = s.agent_id
 JOIN prose p ON p.id = h.id
+LEFT JOIN session_rows n ON n.agent_id = s.agent_id AND n.session_id = h.session_id
 WHERE h.in_transcript = 0;
 
 CREATE VIEW retries AS SELECT * FROM events WHERE event_type = 'retry_scheduled' AND canonical = 1;
@@ -467,7 +469,8 @@ CREATE VIEW sessions AS
 SELECT n.session_id AS session_id, a.name AS agent, n.project AS project, n.cwd AS cwd, n.git_branch AS git_branch,
   n.model AS model, n.mode AS selected_mode, n.title AS title, n.first_prompt AS first_prompt,
   n.created_at AS created_at, n.updated_at AS updated_at, n.parent_session_id AS parent_session_id,
-  n.imported_from AS imported_from, n.turns AS turns, n.events AS events, n.inherited_calls AS inherited_calls
+  n.forked_from AS forked_from, n.imported_from AS imported_from, n.turns AS turns, n.events AS events,
+  n.inherited_calls AS inherited_calls
 FROM session_rows n JOIN agents a ON a.id = n.agent_id;
 
 CREATE VIEW sources AS

@@ -70,6 +70,15 @@ def test_a_view_has_the_columns_that_are_promised(source: str, name: str, schema
     assert schema.execute("SELECT type FROM sqlite_schema WHERE name = ?", (name,)).fetchall() == [("view",)]
 
 
+@pytest.mark.parametrize("columns", ["project", "*", "count(*)"])
+def test_the_view_of_prompts_looks_a_session_up_by_its_id(columns: str, schema: sqlite3.Connection) -> None:
+    """A history's prompt has its session's project: one look-up for each prompt."""
+    plan = [detail for *_, detail in schema.execute(f"EXPLAIN QUERY PLAN SELECT {columns} FROM prompts")]
+    of_sessions = [detail for detail in plan if " n " in detail]
+    assert len(of_sessions) == 2
+    assert all("USING INTEGER PRIMARY KEY" in one or "(agent_id=? AND session_id=?)" in one for one in of_sessions)
+
+
 def test_base_tables_are_strict(schema: sqlite3.Connection) -> None:
     tables = schema.execute(
         """SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'

@@ -112,9 +112,18 @@ def test_a_row_tells_all_of_its_session(home: HomeBuilder, opened: Open) -> None
     )  # fmt: skip
     assert list_sessions(opened(home)) == (1, [SessionRow(
         session_id="01kab", agent="aster", project="/w/alpha", cwd="/w/alpha", title="why", created_at=make.at(1),
-        updated_at=make.at(4), model="m-3", turns=2, events=3, parent_id="01kaa", paths=(str(path),),
-        size_bytes=path.stat().st_size, imported_from=None,
+        updated_at=make.at(4), model="m-3", turns=2, events=3, parent_id="01kaa", forked_from=None,
+        paths=(str(path),), size_bytes=path.stat().st_size, imported_from=None,
     )])  # fmt: skip
+
+
+def test_a_fork_tells_what_it_was_forked_from(home: HomeBuilder, opened: Open) -> None:
+    home.claude("orig", make.claude_prompt("mend", "orig", "u1", 1))
+    home.claude("fork", make.claude_prompt("mend", "fork", "u1", 1, forkedFrom={"sessionId": "orig"}))
+    settings = opened(home)
+    assert [(shown(settings, id_)[0].parent_id, shown(settings, id_)[0].forked_from) for id_ in ("orig", "fork")] == [
+        (None, None), (None, "orig"),
+    ]  # fmt: skip
 
 
 # Ids.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from index.ingest import ingest
+from index.search import SearchRequest, search
 from index.settings import Settings
 from index.verify import verify
 from tests import builders as make
@@ -217,6 +218,39 @@ def test_a_subagent_is_a_session_with_a_parent(home: HomeBuilder, places: Settin
         ("s-one", None), ("s-one/a7", "s-one"),
     ]  # fmt: skip
     assert rows(places, "SELECT session_id FROM answers WHERE text = 'seen'") == [("s-one/a7",)]
+
+
+def test_a_fork_names_its_origin_and_works_for_nobody(home: HomeBuilder, places: Settings) -> None:
+    home.claude("s-one", *conversation("s-one"))
+    copied = [{**record, "forkedFrom": {"sessionId": "s-one"}} for record in conversation("s-two")]
+    home.claude("s-two", *copied, make.claude_prompt("on my own", "s-two", "u7", 5))
+    again = home.claude("s-two", make.claude_prompt("x", "s-two", "u6", 9, **FORK), project="p2")
+    known = "SELECT session_id, parent_session_id, forked_from FROM sessions ORDER BY 1"
+    ingest_and_compare(places)
+    assert rows(places, known) == [("s-one", None, None), ("s-two", None, "s-one")], "the first file's word counts"
+    (home.claude_home / "projects" / "-w-gamma" / "s-two.jsonl").unlink()
+    ingest_and_compare(places)
+    assert rows(places, known) == [("s-one", None, None), ("s-two", None, "s-origin")]
+    again.unlink()
+    ingest_and_compare(places)
+    assert rows(places, known) == [("s-one", None, None)]
+
+
+def test_the_project_of_a_historys_prompt_is_its_sessions(home: HomeBuilder, places: Settings) -> None:
+    """As a search says it: the session's project if it is indexed, else the folder that the history names."""
+    transcript = home.claude("s-one", make.claude_prompt("hi", "s-one", "u1", 1, cwd="/w/of-session"))
+    home.claude_history(
+        {**make.claude_history_entry("only here", "s-one", 2), "project": "/w/of-history"},
+        {**make.claude_history_entry("of nobody", None, 3), "project": "/w/of-history"},
+    )
+    known = "SELECT text, project FROM prompts WHERE from_history = 1 ORDER BY 1"
+    ingest_and_compare(places)
+    assert rows(places, known) == [("of nobody", "/w/of-history"), ("only here", "/w/of-session")]
+    searched = {hit.text: hit.project for hit in search(places, SearchRequest("o", limit=None)).hits}
+    assert searched.items() >= dict(rows(places, known)).items()
+    transcript.unlink()
+    ingest_and_compare(places)
+    assert rows(places, known) == [("of nobody", "/w/of-history"), ("only here", "/w/of-history")]
 
 
 def test_three_projects_in_one_folder_are_three(home: HomeBuilder, places: Settings) -> None:

@@ -131,6 +131,12 @@ class TestProjection:
         assert list(parsed.traits) == traits
         assert parser.names_parent is bool(traits)
 
+    def test_a_header_names_the_session_it_works_for(self) -> None:
+        parser = AsterParser()
+        parsed = parser.feed({"type": "session", "id": "x", "parent": "01kaa"}, AT)
+        assert list(parsed.traits) == [Trait("parent", "01kaa")]
+        assert parser.names_parent
+
     def test_a_failed_tool_is_an_error_and_a_call_finds_its_name(self) -> None:
         call = {"id": "c", "type": "function", "function": {"name": "run", "arguments": "{}"}}
         _, failed, unknown = feed(

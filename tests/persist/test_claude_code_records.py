@@ -461,14 +461,29 @@ class TestWhoseSessionItIs:
         parser = AGENT.open_parser(source(path), None)
         parsed = feed_all(parser, records(path))
         assert parser.names_parent
-        assert [f.value for p in parsed for f in p.traits if f.name == "parent"] == [
-            "7a7a7a7a-0000-4000-8000-000000000001"
+        assert [f for p in parsed for f in p.traits if f.name in ("parent", "forked_from")] == [
+            Trait("forked_from", "7a7a7a7a-0000-4000-8000-000000000001")
         ]
 
     def test_a_pointer_after_the_head_makes_no_fork(self) -> None:
         parser = AGENT.open_parser(source(), None)
-        feed_all(parser, [user("x"), user("y", forkedFrom={"sessionId": "old"})])
+        parsed = feed_all(parser, [user("x"), user("y", forkedFrom={"sessionId": "old"})])
         assert not parser.names_parent
+        assert not any(trait.name == "forked_from" for p in parsed for trait in p.traits)
+
+    @pytest.mark.parametrize("origin", ["s", "", None, 7, {"sessionId": "s"}, {"sessionId": ""}, {"sessionId": None}])
+    def test_a_pointer_to_itself_or_to_nothing_makes_no_fork(self, origin: object) -> None:
+        parser = AGENT.open_parser(source(), None)
+        (parsed,) = feed_all(parser, [user("x", forkedFrom=origin)])
+        assert not parser.names_parent
+        assert not any(trait.name == "forked_from" for trait in parsed.traits)
+
+    def test_a_sub_agent_of_a_fork_has_a_parent_and_no_origin(self) -> None:
+        parser = AGENT.open_parser(source("/h/projects/-w/fork/subagents/agent-a1.jsonl", "fork"), None)
+        record = user("look", sessionId="fork", agentId="a1", isSidechain=True, forkedFrom={"sessionId": "old"})
+        parsed = parser.feed(record, Line(1, 0))
+        links = [trait for trait in parsed.traits if trait.name in ("parent", "forked_from")]
+        assert links == [Trait("parent", "fork")]
 
 
 class TestForeignLinesB10:

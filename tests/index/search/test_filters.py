@@ -43,6 +43,7 @@ from tests.builders import HomeBuilder
 from tests.index.match.definition import defined_form, defined_key, defined_spans, is_uppercase
 from tests.index.search.told_world import (
     ASTER,
+    CLAUDE,
     FORK,
     GONE,
     GONE_AETHER,
@@ -411,6 +412,17 @@ def test_a_session_that_is_none_is_not_found_but_can_be_excluded(world: ToldWorl
         ask(world, SearchRequest("lantern", filters=Filters(sessions=(f"aster:{GONE.id}",))))
     excluded = ask(world, SearchRequest("lantern", filters=Filters(exclude_sessions=("no-such-session",))))
     assert excluded.hits == ask(world, SearchRequest("lantern")).hits
+
+
+def test_main_only_keeps_a_fork_and_leaves_sub_agents_out(world: ToldWorld) -> None:
+    """A person types in a fork; a session that works for another one is another agent's."""
+    of_all = SearchRequest("lantern", tuple(SEARCHED), limit=None)
+    found = {hit.session_id for hit in ask(world, of_all).hits}
+    kept = ask(world, replace(of_all, filters=Filters(main_only=True))).hits
+    assert found - {hit.session_id for hit in kept} == {SUB_AGENT.id, ASTER[5].id}
+    of_fork = [hit for hit in kept if hit.session_id == FORK.id and hit.field != "memory"]
+    assert {(hit.parent_session_id, hit.forked_from) for hit in of_fork} == {(None, CLAUDE[0].id)}
+    assert "prompts" in {hit.field for hit in of_fork}
 
 
 def test_the_world_has_every_kind_of_text(world: ToldWorld) -> None:

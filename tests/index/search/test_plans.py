@@ -177,10 +177,9 @@ def test_every_statement_that_is_sent_has_a_good_plan(
             continue
         steps = assert_good(schema, sql)
         asked += any(step.table in FULL_TEXT for step in steps)
-        if "p.id IN (SELECT rowid" in sql:
-            assert sum(step.table in FULL_TEXT for step in steps) == 1, sql
-            assert any(step.detail.startswith("LIST SUBQUERY") for step in steps), sql
-    assert asked > 50
+        if any(step.table in FULL_TEXT for step in steps):
+            assert steps[0].table in FULL_TEXT, sql  # full text drives, and what it gave is never asked for again
+    assert asked >= 8
 
 
 NAMED: Final = {

@@ -210,9 +210,11 @@ def test_b61_more_often_in_a_shorter_text_weighs_more() -> None:
     often = "слово " * 5 + "и ещё пять других тут"
     once = "другое " * 200 + "слово " + "другое " * 200
     with WordMatcher(read_words("слово")) as matcher:
-        assert matcher.weight(often) > matcher.weight("слово") > matcher.weight(once) > 0
+        weights = [matcher.spelled_weight(text) or 0.0 for text in (often, "слово", once)]
+        assert weights[0] > weights[1] > weights[2] > 0
+        assert matcher.spelled_weight("дело") is None
     with WordMatcher(read_words("word")) as matcher:
-        assert matcher.weight("word word") == 0
+        assert matcher.spelled_weight("word word") == 0
 
 
 def test_many_and_long_terms_are_no_error() -> None:

@@ -28,7 +28,6 @@ TOOLS: Final = ("Bash", "Read", "bash")
 
 
 MANY: Final[tuple[tuple[ModuleType, str, int], ...]] = (
-    (answer, "FETCH_BELOW", 3), (candidates, "FETCH_BELOW", 3), (hunt, "FETCH_BELOW", 3), (candidates, "MET_FIRST", 5),
     (answer, "LOOKED_AT_FURTHER", 2), (answer, "FEW_TOOL_EVENTS", 2), (hunt, "_LOOKED_UP_TOGETHER", 7),
     (matches, "_FETCHED_TOGETHER", 4), (candidates, "_MAX_ENDINGS", 3),
 )  # fmt: skip
@@ -44,6 +43,7 @@ class Session(NamedTuple):
     project: str | None = None
     branch: str | None = None
     parent: str | None = None
+    forked_from: str | None = None
 
 
 class Told(NamedTuple):
@@ -199,7 +199,7 @@ def _aster_sessions(world: ToldWorld, rng: Random, written: set[tuple[str, str, 
             head["cwd"] = session.project
         if session.parent is not None and first is not None:
             for record, number in zip(first.records[:6], range(6), strict=True):
-                file.records.append(record)  # a fork: told with the same times, so these are copies
+                file.records.append(record)  # what its parent told it, with the same times: these are copies
                 file.number = number + 1
                 if "ts" not in record:
                     raise AssertionError("the copied beginning must have times")
@@ -322,7 +322,7 @@ CLAUDE: Final = (
     Session("claude-code", "c-two-000002", "/a_b", "dev"),
     Session("claude-code", "c-none-00004", None, None),
 )
-FORK: Final = Session("claude-code", "c-fork-00003", "/a/b", "dev", "c-main-00001")
+FORK: Final = Session("claude-code", "c-fork-00003", "/a/b", "dev", forked_from="c-main-00001")
 SUB_AGENT: Final = Session("claude-code", "c-main-00001/x1", "/a/b", "main", "c-main-00001")
 
 
@@ -337,7 +337,7 @@ def _claude_sessions(world: ToldWorld, rng: Random) -> None:
         file = Transcript(world, session, path, None, 33, False)
         if session is FORK and main is not None:
             for record, (name, kind, text) in zip(main.records[:10], CLAUDE_BEGINNING, strict=True):
-                copy = {**record, "sessionId": FORK.id, "forkedFrom": {"sessionId": FORK.parent}}
+                copy = {**record, "sessionId": FORK.id, "forkedFrom": {"sessionId": FORK.forked_from}}
                 if record.get("cwd"):
                     copy |= {"cwd": FORK.project, "gitBranch": FORK.branch}
                 file.say(copy, None, (name, kind, text, None, "text"), copied=True)
