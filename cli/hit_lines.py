@@ -5,11 +5,10 @@ The columns: what ``asx show`` takes (empty where it cannot show the hit), local
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from cli import output
-from cli.hit_commands import shared_ids, show_argument
+from cli.hit_commands import show_argument
 from cli.hit_excerpt import one_line, shown_text
 from cli.moments import local
 from cli.search_words import home_path
@@ -20,25 +19,26 @@ if TYPE_CHECKING:
 DEFAULT_CHARACTERS: Final = 200
 
 
-def print_lines(hits: Sequence[Hit], characters: int | None) -> None:
-    """Print a line for each hit, its text cut to ``characters`` (default ``DEFAULT_CHARACTERS``) around the span."""
-    shared = shared_ids(hits)
-    for hit in hits:
-        columns = (
-            _argument(hit, shared),
-            local(hit.ts),
-            hit.agent,
-            output.safe_line(home_path(hit.project or "")),
-            one_line(
-                shown_text(hit.text, hit.whole_length),
-                hit.spans,
-                DEFAULT_CHARACTERS if characters is None else characters,
-            ),
-        )
-        output.line("\t".join(columns))
+def print_line(hit: Hit, characters: int | None) -> None:
+    """Print the line of a hit, its text cut to ``characters`` (default ``DEFAULT_CHARACTERS``) around the span."""
+    columns = (
+        _argument(hit),
+        local(hit.ts),
+        hit.agent,
+        output.safe_line(home_path(hit.project or "")),
+        one_line(
+            shown_text(hit.text, hit.whole_length),
+            hit.spans,
+            DEFAULT_CHARACTERS if characters is None else characters,
+        ),
+    )
+    output.line("\t".join(columns))
 
 
-def _argument(hit: Hit, shared: frozenset[str]) -> str:
-    """Return the first column; empty, too, where it could not be written exactly."""
-    argument = show_argument(hit, shared) or ""
+def _argument(hit: Hit) -> str:
+    """Return the first column, the agent always named: a line knows no other hit that might share its session's id.
+
+    Empty, too, where it could not be written exactly.
+    """
+    argument = show_argument(hit, frozenset([hit.session_id or ""])) or ""
     return argument if output.safe_line(argument) == argument else ""

@@ -110,10 +110,10 @@ def enumerated(names: Sequence[str], last: str) -> str:
 
 def print_listed(result: SearchResult, request: SearchRequest, typed: Typed) -> None:
     """Say what the list leaves out, and what its order rests on."""
-    at = result.offset + len(result.hits)
-    if not result.hits:
+    at = result.offset + result.listed
+    if not result.listed:
         output.talk(f"the list ends before: {count(result.total, 'hit')} in all")
-    elif request.limit is not None and len(result.hits) == request.limit and at < result.total:
+    elif request.limit is not None and result.listed == request.limit and at < result.total:
         left = result.total - at - sum(hit.more_in_session for hit in result.hits)
         if left > 0:
             exact = "" if _is_exact(left, result, request) else "at most "

@@ -132,8 +132,8 @@ def search(
     ``limit`` is what was asked for: a page that is not full is the last. ``context`` and ``explain`` are there only
     where they were asked for. ``next_offset`` is null at the end.
     """
-    next_offset = result.offset + len(result.hits)
-    is_more = next_offset < result.total and not (limit is None or len(result.hits) < limit)
+    next_offset = result.offset + result.listed
+    is_more = next_offset < result.total and not (limit is None or result.listed < limit)
     told = {
         "query": result.query,
         "case": "sensitive" if result.exact_case else "insensitive",

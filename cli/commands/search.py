@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,7 @@ from cli.settings import current_folder, folder_at, open_settings
 
 if TYPE_CHECKING:
     from index.freshness import Freshness
-    from index.search import SearchRequest, SearchResult
+    from index.search import Hit, SearchRequest, SearchResult
     from index.settings import Settings
 
 EXAMPLES: Final = (
@@ -99,12 +100,28 @@ def _search(typed: Typed, *, may_refresh: bool) -> int:
 
     request = request_of(typed, [agent.name for agent in settings.agents])
     state = _fresh(settings, may_refresh=may_refresh)
-    result = search(settings, request)
+    result = search(settings, request, _taker(typed))
     if typed.form == "json":
         _print_json(result, state, request, typed)
     else:
         _print_for_people(result, state, request, typed)
     return _exit_code(result)
+
+
+def _taker(typed: Typed) -> Callable[[Hit], None] | None:
+    """Return what prints a hit the moment it is found; null for forms that need all of them at once."""
+    if typed.jsonl:
+
+        def print_json(one: Hit) -> None:
+            told = shapes.hit(one, snippet_characters=typed.snippet, with_context=bool(typed.context))
+            output.line(output.json_text({"schema_version": output.SCHEMA_VERSION, **told}))
+
+        return print_json
+    if typed.lines:
+        from cli.hit_lines import print_line
+
+        return lambda one: print_line(one, typed.snippet)
+    return None
 
 
 def _fresh(settings: Settings, *, may_refresh: bool) -> Freshness:
@@ -144,7 +161,7 @@ def _exit_code(result: SearchResult) -> int:
 
 
 def _print_json(result: SearchResult, state: Freshness, request: SearchRequest, typed: Typed) -> None:
-    shown = replace(result, hits=()) if typed.count else result
+    shown = replace(result, hits=(), listed=0) if typed.count else result
     told = shapes.search(
         shown,
         state,
@@ -164,15 +181,7 @@ def _print_for_people(result: SearchResult, state: Freshness, request: SearchReq
         search_notes.print_reading(result.reading)
     if typed.count:
         output.line(str(result.total))
-    elif typed.jsonl:
-        for one in result.hits:
-            told = shapes.hit(one, snippet_characters=typed.snippet, with_context=bool(typed.context))
-            output.line(output.json_text({"schema_version": output.SCHEMA_VERSION, **told}))
-    elif typed.lines:
-        from cli.hit_lines import print_lines
-
-        print_lines(result.hits, typed.snippet)
-    else:
+    elif not (typed.jsonl or typed.lines):
         from cli.hit_text import print_hits
 
         print_hits(result.hits, typed)

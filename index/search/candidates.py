@@ -138,7 +138,7 @@ def among_newest_first(full_text: FullText, proposals: Sequence[Statement], scop
 
 
 def with_ids(connection: sqlite3.Connection, ids: Sequence[int], scope: Scope) -> Iterator[Candidate]:
-    """Yield those texts among ``ids`` that the scope lets in, in no order."""
+    """Yield those texts among ``ids`` that the scope lets in, in no order; the texts do not come along."""
     for family in scope.families:
         for row in connection.execute(*statements.with_ids(family, scope, ids)):
             yield Candidate(*row)

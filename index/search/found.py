@@ -103,7 +103,8 @@ class SearchResult:
 
     ``total_is_exact`` is false when ``total`` is an upper bound. ``texts`` is how many texts were looked through (of
     the fields and filters asked for; null where something was found). ``misses`` is empty unless nothing was found.
-    ``borrowed_times`` counts listed hits that are ordered by another time than their record's own; ``heads_only``
+    ``listed`` is how many hits the page has; ``hits`` is empty where each was given on as it came. ``borrowed_times``
+    counts listed hits that are ordered by another time than their record's own; ``heads_only``
     is true when tools' texts longer than the index keeps were searched in their beginnings only; ``given_up`` counts
     texts on which a regular expression ran out of time; ``unread`` lists (path, why) of files that could not be read
     for a deep search.
@@ -119,6 +120,7 @@ class SearchResult:
     total: int
     total_is_exact: bool
     hits: tuple[Hit, ...]
+    listed: int
     misses: tuple[Miss, ...]
     texts: int | None
     borrowed_times: int

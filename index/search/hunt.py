@@ -174,9 +174,9 @@ def _in_scope(connection: sqlite3.Connection, ranked: Iterator[tuple[int, float]
     """Look some texts up at a time, keep those of the scope, and yield them by score still."""
     while batch := dict(islice(ranked, _LOOKED_UP_TOGETHER)):
         found = {candidate.id: candidate for candidate in with_ids(connection, list(batch), scope)}
-        for id_, score in batch.items():
-            if id_ in found:
-                yield _scored(found[id_], score)
+        in_order = [found[id_] for id_ in batch if id_ in found]
+        for candidate in with_texts(connection, in_order):
+            yield _scored(candidate, batch[candidate.id])
 
 
 def _scored(candidate: Candidate, score: float) -> Match:

@@ -20,7 +20,7 @@ from index.match.spans import Span
 from index.search.candidates import Candidate
 from index.search.details import order_of
 
-_FETCHED_TOGETHER: Final = 64
+_FETCHED_TOGETHER: Final = 32
 PATTERN_TIME_S: Final = 10.0
 """What a pattern may take over all texts: one that is a little below its limit on each must end too."""
 

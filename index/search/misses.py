@@ -16,7 +16,7 @@ from index.match.words import read_words
 from index.search.candidates import FullText, among_newest_first, narrowed
 from index.search.found import Miss
 from index.search.hunt import Reading, open_hunt
-from index.search.matches import Judge, groups
+from index.search.matches import Judge, Match, groups
 from index.search.page import Sessions, cut_page
 from index.search.request import Filters, Mode, SearchRequest, Sort
 from index.search.scope import Scope, read_scope
@@ -71,10 +71,16 @@ class _Asker:
         prose = scope._replace(with_tools=False)
         with open_hunt(self.full_text, asked, query, prose, self.settings) as hunt:
             try:
-                page = cut_page(hunt.groups, asked, Sessions(self.full_text.connection), look_further=0)
+                page = cut_page(
+                    hunt.groups, asked, Sessions(self.full_text.connection), look_further=0, enlist=_only_counted
+                )
             except SearchTimeoutError:  # a pattern as slow as this has had its answer
                 return None
         return Miss(kind, name, page.met, page.is_all) if page.met else None
+
+
+def _only_counted(_match: Match) -> None:
+    """Do nothing with a hit."""
 
 
 def _other_letters(asker: _Asker, query: Query, scope: Scope) -> list[Miss | None]:
@@ -90,7 +96,7 @@ def _other_letters(asker: _Asker, query: Query, scope: Scope) -> list[Miss | Non
     proposals = full_text.propose(query.key, scope.fields)
     ids = [narrowed(full_text.connection, proposal) for proposal in proposals]
     found = groups(full_text.connection, among_newest_first(full_text, ids, scope), Judge(lambda _: True))
-    page = cut_page(found, asker.asked, Sessions(full_text.connection), look_further=0)
+    page = cut_page(found, asker.asked, Sessions(full_text.connection), look_further=0, enlist=_only_counted)
     return [Miss("accents", None, page.met, page.is_all)] if page.met else []
 
 

@@ -7,7 +7,7 @@ cheap.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -34,12 +34,11 @@ SessionKey = tuple[str, str]
 
 @dataclass(slots=True)
 class Page:
-    """What is listed, in order, how many hits were met (after folding), and whether those are all there are.
+    """How many hits were met (after folding), and whether those are all there are.
 
     ``left_out`` counts hits by the session whose share was used up.
     """
 
-    listed: list[Match] = field(default_factory=list)
     met: int = 0
     is_all: bool = True
     left_out: dict[SessionKey, int] = field(default_factory=dict)
@@ -62,8 +61,17 @@ class Sessions:
         return self._of_source[match.source_id]
 
 
-def cut_page(groups: Iterable[Group], request: SearchRequest, sessions: Sessions, look_further: int) -> Page:
-    """Return the page that ``request`` asks for. ``look_further`` bounds the candidates taken behind a full page."""
+def cut_page(
+    groups: Iterable[Group],
+    request: SearchRequest,
+    sessions: Sessions,
+    look_further: int,
+    enlist: Callable[[Match], None],
+) -> Page:
+    """Give each match of the page that ``request`` asks for to ``enlist``, in order, and tell what was met.
+
+    ``look_further`` bounds the candidates taken behind a full page.
+    """
     page = Page()
     folder = Folder()
     shares: dict[SessionKey, int] = {}
@@ -79,7 +87,7 @@ def cut_page(groups: Iterable[Group], request: SearchRequest, sessions: Sessions
             if not _has_share(match, request, sessions, shares, page):
                 continue
             if in_order >= request.offset and (wanted is None or in_order < wanted):
-                page.listed.append(match)
+                enlist(match)
             in_order += 1
         if wanted is None or in_order < wanted or to_the_end:
             continue

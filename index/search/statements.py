@@ -37,9 +37,9 @@ COUNT_TOOL_EVENTS: Final = f"""SELECT count(*) - (
 
 
 def with_ids(family: Family, scope: Scope, ids: Sequence[int]) -> Statement:
-    """Select (id, field, source, time, text) of those texts among ``ids`` that count, in no order."""
+    """Select (id, field, source, time) of those texts among ``ids`` that count, in no order."""
     return _statement(
-        f"""SELECT p.id, p.field, p.source_id, {TIME}, p.text
+        f"""SELECT p.id, p.field, p.source_id, {TIME}, NULL
 FROM json_each(?) j CROSS JOIN prose p ON p.id = j.value
 {family.joins}
 WHERE {{where}}""",

@@ -226,24 +226,25 @@ LINE = re.compile(r"(?P<show>[^\t]*)\t2026-03-02 00:08\tclaude-code\t/w/alpha\t(
 
 
 def test_lines_have_five_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    hit_lines.print_lines([hit("two\n\tlines needle \x1b]0;t\x07"), replace(hit(), event_index=None)], None)
+    for one in (hit("two\n\tlines needle \x1b]0;t\x07"), replace(hit(), event_index=None)):
+        hit_lines.print_line(one, None)
     first, second = capsys.readouterr().out.splitlines()
     found = LINE.fullmatch(first)
     assert found
-    assert found.groups() == (f"{ID}:4", "two lines needle \\x1b]0;t\\a")
+    assert found.groups() == (f"claude-code:{ID}:4", "two lines needle \\x1b]0;t\\a")
     assert second.startswith("\t2026")
 
 
 @pytest.mark.parametrize("characters", [1, 7, 40])
 def test_lines_are_cut_around_the_span(characters: int, capsys: pytest.CaptureFixture[str]) -> None:
-    hit_lines.print_lines([hit("漢" * 300 + "needle" + "漢" * 300)], characters)
+    hit_lines.print_line(hit("漢" * 300 + "needle" + "漢" * 300), characters)
     text = capsys.readouterr().out.rstrip("\n").split("\t")[4]
     assert len(text) == characters + 2
     assert text.strip("…漢")[:6] == "needle"[:characters]
 
 
 def test_an_argument_that_cannot_be_written_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    hit_lines.print_lines([replace(hit(), session_id="a\x1bb")], None)
+    hit_lines.print_line(replace(hit(), session_id="a\x1bb"), None)
     assert capsys.readouterr().out.startswith("\t2026")
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from index.ingest import ingest
 from index.match.query import read_query
+from index.match.spans import find_spans
 from index.opening import open_reader
 from index.search.matches import Match
 from index.search.request import Filters
@@ -24,7 +25,7 @@ from index.search.tools import Told, count_texts, find_in_heads, statements
 from index.settings import Settings
 from tests import builders as make
 from tests.builders import HomeBuilder, Record
-from tests.index.match.definition import PIECES, SPELLINGS, defined_spans
+from tests.index.match.definition import PIECES, SPELLINGS
 
 HEAD_BYTES = 512
 
@@ -159,10 +160,11 @@ def test_equals_a_scan_of_all_heads_in_order(world: tuple[Settings, list[str]]) 
         known = known_texts(connection)
         hits = 0
         for query in [*some_queries(rng, texts, 250), "zzzq", "%", "_", "a%", "\\", '"', "404", "İ", "x" * 600]:
+            asked = read_query(query)
             expected = [
                 (one.event_index, one.part, one.text, one.length, one.order[0], tuple(spans))
                 for one in known
-                if (spans := defined_spans(one.text, query))
+                if (spans := find_spans(one.text, asked.form, asked.exact))
             ]
             by_id = {row[0]: row[1] for row in connection.execute("SELECT id, event_index FROM event_rows")}
             found = [
