@@ -72,7 +72,7 @@ def moment(value: str | None, option: str, now: datetime | None = None, *, until
     An age (``5h``, ``3d``, ``2w``) is counted from now; a day (``2026-03-29``, ``today``, ``yesterday``) is a whole
     local day, so that its end is where the next one begins; a time without an offset is local, one with an offset or
     ``Z`` exact. Where clocks go back, a local time that comes twice is the first for a beginning, the second for an
-    end. Raises ``typer.BadParameter`` for anything else and for times outside of ``persist.times``' years.
+    end; one that the clock skipped is the moment of the change. Raises ``typer.BadParameter`` for anything else and for times outside of ``persist.times``' years.
     """
     if value is None:
         return None
@@ -83,7 +83,7 @@ def moment(value: str | None, option: str, now: datetime | None = None, *, until
     except (ValueError, OverflowError):
         found = None
     if found is None:
-        raise _wrong(option, f"{value!r} is not a time like 7d, 2w, 2026-03-29, 2026-03-29T12:00 or 2026-03-29T12:00Z")
+        raise _wrong(option, f"{value!r} is not a time like 7d, 2w, today, 2026-03-29, 2026-03-29T12:00 or 2026-03-29T12:00Z")
     return found
 
 
@@ -117,8 +117,24 @@ def _time(text: str, *, until: bool) -> str | None:
 
     if not _WITHOUT_OFFSET.match(text):
         return times.from_text(text)
-    local = datetime.fromisoformat(text.replace(",", ".")).replace(fold=int(until))
-    return times.from_epoch_ms(local.timestamp() * 1000)
+    local = datetime.fromisoformat(text.replace(",", "."))
+    first, second = local.replace(fold=0).timestamp(), local.replace(fold=1).timestamp()
+    if first > second:  # a time that the clock skipped: either way the border is the moment of the change
+        return times.from_epoch_ms(_change_between(second, first) * 1000)
+    return times.from_epoch_ms((second if until else first) * 1000)
+
+
+def _change_between(before: float, after: float) -> float:
+    """Return the second in which local time begins to differ from what it is ``before``; ``after`` it does."""
+    low, high = int(before), int(after)
+    offset = datetime.fromtimestamp(low).astimezone().utcoffset()
+    while high - low > 1:
+        middle = (low + high) // 2
+        if datetime.fromtimestamp(middle).astimezone().utcoffset() == offset:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def size_bytes(value: str | None, option: str) -> int | None:

@@ -24,6 +24,8 @@ _GAP: Final = "  "
 _LEAST_TITLE: Final = 16
 _LEAST_PROJECT: Final = 8
 _MEMORY: Final = "memory"
+_HIT_MARK: Final = "> "
+"""Before the lines of a hit that stands among its context."""
 _LINES_OF_A_BLOCK: Final = 2
 """Shown below the line of the hit: a block's name alone says too little."""
 
@@ -93,7 +95,7 @@ def _print_more(group: Group, typed: Typed, shared: frozenset[str]) -> None:
     if not more or name is None:
         return
     command = search_command(typed, session=(name,), exclude_session=(), offset=0, limit=None, per_session=None)
-    output.line(f"{_INDENT}and {more:,} more in this session: {output.styled(command, 'id')}")
+    output.line(f"{_INDENT}{more:,} more of this session, not listed: {output.styled(command, 'id')}")
 
 
 def head_lines(group: Group, wide: int, *, with_title: bool) -> list[str]:
@@ -148,21 +150,32 @@ def _facts(hit: Hit) -> str:
     facts = [] if hit.turn_index is None else [f"turn {hit.turn_index}"]
     if hit.field != "prompts":
         facts.append(" ".join(part for part in (hit.field, hit.tool_name) if part))
-    when = local(hit.ts) or "no time"
+    when = _placed(hit)
     facts.append(f"{count(hit.count, 'time')}, last {when}" if hit.count > 1 else when)
     return output.safe_line(_GAP.join(facts))
 
 
+def _placed(hit: Hit) -> str:
+    """Return the time that a hit is placed by, marked where it is not its record's own."""
+    mark = "" if hit.ts_source == "record" else "~"
+    return f"{mark}{local(hit.ts)}" if hit.ts else "no time"
+
+
 def _texts(hit: Hit, wide: int) -> list[str]:
     """Return the lines of a hit, between those of its context where that was asked for."""
+    spared = len(_HIT_MARK) if hit.context else 0
     lines = excerpt_lines(
-        shown_text(hit.text, hit.whole_length), hit.spans, wide, below=0 if hit.name is None else _LINES_OF_A_BLOCK
+        shown_text(hit.text, hit.whole_length),
+        hit.spans,
+        wide - spared,
+        below=0 if hit.name is None else _LINES_OF_A_BLOCK,
     )
     if not hit.context:
         return lines
     before = [one for one in hit.context if not one.is_hit and one.event_index < (hit.event_index or 0)]
     after = [one for one in hit.context if not one.is_hit and one.event_index > (hit.event_index or 0)]
-    return [*(_context_line(one, wide) for one in before), *lines, *(_context_line(one, wide) for one in after)]
+    marked = [f"{_HIT_MARK}{line}" for line in lines]
+    return [*(_context_line(one, wide) for one in before), *marked, *(_context_line(one, wide) for one in after)]
 
 
 def _context_line(near: ContextText, wide: int) -> str:

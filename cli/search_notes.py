@@ -36,21 +36,22 @@ def print_reading(reading: Reading) -> None:
 def print_nothing_found(result: SearchResult, typed: Typed) -> None:
     """Say what was searched, how much of it there is, and what comes near, each with a command that finds it."""
     typed = replace(typed, offset=0)
-    query = output.safe_line(result.query)
+    query = f"'{output.safe_line(result.query)}'"
     searched = enumerated(result.searched, "and")
-    output.talk(f"nothing found for {query!r} in {searched} ({count(result.texts or 0, 'text')})")
+    output.talk(f"nothing found for {query} in {searched} ({count(result.texts or 0, 'text')})")
     told = list(filters_told(result.filters))
     if told:
         output.talk(f"only {'; '.join(told)}")
     if typed.project is not None and not typed.here:
         _tell_project(typed, typed.project)
+    kinds = {miss.kind for miss in result.misses}
     for miss in result.misses:
-        if miss.total:
+        if miss.total and not (miss.kind == "words" and "accents" in kinds):  # one command, told once
             output.talk(_miss(miss, result, typed))
     others = [name for name in SEARCHED if name not in (*result.searched, TOOLS)]
     if others and not result.misses and result.mode is not Mode.REGEX and not result.filters.tools:
         output.talk(f"nor in {enumerated(others, 'or')}{', nor outside of that' if told else ''}")
-    if TOOLS not in result.searched:
+    if TOOLS not in result.searched and result.mode is not Mode.WORDS and not result.filters.roles:
         output.talk(f"texts of tools were not searched: {search_command(typed, in_=(TOOLS,))}")
 
 
@@ -76,7 +77,8 @@ def _miss(miss: Miss, result: SearchResult, typed: Typed) -> str:
         return f"{number} without these options: {without_filters(typed)}"
     as_words = search_command(typed, words=True, regex=False)
     if miss.kind == "words":
-        return f"{number} with the same words in any order: {as_words}"
+        how = "with the same words in any order" if len(typed.query.split()) > 1 else "with other endings of the word"
+        return f"{number} {how}: {as_words}"
     has_words = any(other.kind == "words" for other in result.misses)
     return f"{number} where accents or case differ" + (f": {as_words}" if has_words else "")
 

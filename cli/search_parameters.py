@@ -46,7 +46,7 @@ ExcludeSession: TypeAlias = Annotated[
 ]
 Since: TypeAlias = Annotated[
     str | None,
-    typer.Option("--since", metavar="TIME", help="From then on: 7d, 2w, a day, a time (local, or with an offset)."),
+    typer.Option("--since", metavar="TIME", help="From then on: 30d, 2w, today, a day, a time (local)."),
 ]
 Until: TypeAlias = Annotated[
     str | None, typer.Option("--until", metavar="TIME", help="Before then; a day is meant with all its hours.")
@@ -78,7 +78,7 @@ Context: TypeAlias = Annotated[
     int,
     typer.Option("--context", metavar="N", min=0, max=_MAX_TURNS, help="N turns before and after each hit as well."),
 ]
-Recent: TypeAlias = Annotated[bool, typer.Option("--recent", help="Only the newest 100 prompts.")]
+Recent: TypeAlias = Annotated[bool, typer.Option("--recent", help="The newest 100 prompts, with --limit and --json alone.")]
 Snippet: TypeAlias = Annotated[
     int | None,
     typer.Option(

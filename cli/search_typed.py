@@ -114,20 +114,27 @@ _NOT_WITH_RECENT: Final = (
     ("--jsonl", lambda typed: typed.jsonl),
     ("--lines", lambda typed: typed.lines),
 )
-_CONTRADICTIONS: Final[tuple[tuple[str, Callable[[Typed], object], str], ...]] = (
-    ("--here", lambda typed: typed.here and typed.project, "is a project, and so is --project; give one of them"),
-    ("--below", lambda typed: typed.below and not (typed.here or typed.project), "needs --project PATH or --here"),
-    ("--words", lambda typed: typed.words and typed.regex, "and --regex are two ways to read a query; give one"),
-    ("--json", lambda typed: typed.json and typed.jsonl, "is one value, --jsonl one a line; give one of them"),
-    ("--json", lambda typed: typed.json and typed.lines, "and --lines are two forms; give one of them"),
-    ("--jsonl", lambda typed: typed.jsonl and typed.lines, "and --lines are two forms; give one of them"),
-    ("--count", lambda typed: typed.count and typed.jsonl, "has no hits to print as --jsonl; use --json"),
-    ("--count", lambda typed: typed.count and typed.lines, "has no hits to print as --lines; leave one out"),
-    ("--context", lambda typed: typed.context and typed.lines, "has no room in --lines; leave one out"),
+_CONTRADICTIONS: Final[tuple[tuple[Callable[[Typed], object], str], ...]] = (
+    (lambda typed: typed.here and typed.project, "--here and --project both name a project; leave one out"),
+    (lambda typed: typed.below and not (typed.here or typed.project), "--below needs --here or --project PATH"),
+    (lambda typed: typed.words and typed.regex, "--words and --regex read a query in two ways; leave one out"),
     (
-        "--snippet",
+        lambda typed: typed.words and typed.in_ == (TOOLS,),
+        "--words does not look into texts of tools; leave --words or --in tools out",
+    ),
+    (
+        lambda typed: typed.words and typed.tool,
+        "--words does not look into texts of tools; leave --words or --tool out",
+    ),
+    (lambda typed: typed.json and typed.jsonl, "--json and --jsonl cannot be combined; leave one out"),
+    (lambda typed: typed.json and typed.lines, "--json and --lines cannot be combined; leave one out"),
+    (lambda typed: typed.jsonl and typed.lines, "--jsonl and --lines cannot be combined; leave one out"),
+    (lambda typed: typed.count and typed.jsonl, "--count prints no hits for --jsonl; leave it out or use --json"),
+    (lambda typed: typed.count and typed.lines, "--count prints no hits for --lines; leave one out"),
+    (lambda typed: typed.context and typed.lines, "--context has no room in --lines; leave one out"),
+    (
         lambda typed: typed.snippet is not None and not (typed.json or typed.jsonl or typed.lines),
-        "cuts the texts of --json, --jsonl and --lines; add one of them",
+        "--snippet cuts the texts of --json, --jsonl and --lines; add one of them",
     ),
 )
 
@@ -137,7 +144,7 @@ def check(typed: Typed) -> None:
     if typed.recent:
         for option, given in _NOT_WITH_RECENT:
             if given(typed):
-                raise typer.BadParameter(f"searches the newest 100 prompts; leave out {option}", param_hint="--recent")
-    for option, is_wrong, message in _CONTRADICTIONS:
+                raise typer.BadParameter(f"--recent searches the newest 100 prompts only; leave out {option}")
+    for is_wrong, message in _CONTRADICTIONS:
         if is_wrong(typed):
-            raise typer.BadParameter(message, param_hint=option)
+            raise typer.BadParameter(message)

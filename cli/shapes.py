@@ -133,7 +133,7 @@ def search(
     where they were asked for. ``next_offset`` is null at the end.
     """
     next_offset = result.offset + result.listed
-    is_more = next_offset < result.total and not (limit is None or result.listed < limit)
+    is_more = result.listed > 0 and next_offset < result.total and not (limit is None or result.listed < limit)
     told = {
         "query": result.query,
         "case": "sensitive" if result.exact_case else "insensitive",

@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -34,7 +35,9 @@ FILE_TIME_S: Final = 1791417600
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _SECONDS = re.compile(r"\b\d+\.\d+ s\b")
 _DAYS_OLD = re.compile(r"\b\d+ days old\b")
-_AGES = re.compile(r"\(\d+[mhdwy] ago\)")
+_AGES = re.compile(r"(\d{4}-\d\d-\d\d) \((?:\d+[mhdwy] ago|now)\)")
+_SHOWN_NOW = datetime(2026, 10, 25, tzinfo=UTC)
+"""Ages in the pages are counted up to this day, so that they agree with each other."""
 _JSON_SECONDS = re.compile(r'("(?:seconds|age_s)":)\d+(?:\.\d+)?(?:e-\d+)?')
 _SKIPS = re.compile(r"(?<=<!-- skips -->\n).*?(?=<!-- /skips -->)", re.DOTALL)
 
@@ -74,8 +77,14 @@ def run_asx(words: list[str], home: Path, columns: int = COLUMNS) -> str:
     )
     told = done.stdout.decode("utf-8").replace(str(home), SHOWN_HOME)
     told = _DAYS_OLD.sub("20 days old", _SECONDS.sub("0.1 s", told))
-    told = _AGES.sub("(8w ago)", _JSON_SECONDS.sub(r"\g<1>0.1", told))
+    told = _AGES.sub(_aged, _JSON_SECONDS.sub(r"\g<1>0.1", told))
     return "".join(f"{line.rstrip()}\n" for line in told.splitlines())
+
+
+def _aged(found: re.Match[str]) -> str:
+    from cli.moments import age
+
+    return f"{found[1]} ({age(f'{found[1]}T00:00:00.000Z', _SHOWN_NOW)} ago)"
 
 
 def with_outputs(page: str) -> str:

@@ -6,6 +6,10 @@ Imports the standard library only; the command line turns each into its exit cod
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
+
+_SHOWN_CHARACTERS: Final = 60
+"""So much of a query is repeated in an error."""
 
 
 class AsterIndexError(Exception):
@@ -74,10 +78,11 @@ class NoWordError(EmptyQueryError):
     def __init__(self, text: str, only_without: bool = False) -> None:
         self.text = text
         self.only_without = only_without
+        shown = repr(text) if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]!r}…"
         if only_without:
-            reason = f"{text!r} only says what to leave out; add a word to find"
+            reason = f"{shown} only says what to leave out; add a word to find"
         else:
-            reason = f"no word in {text!r}; without --words it is found literally"
+            reason = f"no word in {shown}; without --words it is found literally"
         AsterIndexError.__init__(self, reason)
 
 

@@ -73,10 +73,10 @@ class Freshness:
             reason = None
         told = f" ({reason})" if reason else ""
         if not self.sources_behind:
-            return f"the index may be behind the files{told}; run: asx ingest"
-        many = "1 source" if self.sources_behind == 1 else f"{self.sources_behind:,} sources"
-        size = f", {_size(self.bytes_behind)} to read" if self.bytes_behind else ""
-        return f"the index is behind by {many}{size}{told}; run: asx ingest"
+            return f"some files may have changed since the index was made{told}; run: asx ingest"
+        many = "1 changed file is" if self.sources_behind == 1 else f"{self.sources_behind:,} changed files are"
+        size = f", {_size(self.bytes_behind)} to read," if self.bytes_behind else ""
+        return f"{many} not in the index yet{size}{told}; run: asx ingest".replace(",;", ";")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import typer
 
-from cli import exits, options, output, shapes
+from cli import choices, exits, options, output, shapes
 from cli import search_parameters as parameters
 from cli.search_options import DEFAULT_LIMIT, request_of
 from cli.search_typed import Typed, check, typed_of
-from cli.settings import current_folder, folder_at, open_settings
+from cli.settings import folder_at, open_settings
 
 if TYPE_CHECKING:
     from index.freshness import Freshness
@@ -79,17 +81,21 @@ def command(
 
 def _with_project(typed: Typed) -> Typed:
     """Return the options with the project as an absolute path: as typed, or that of the current folder."""
-    import os
-
     if typed.here:
         from persist.projects import project_of
 
-        return replace(typed, project=project_of(str(current_folder())))
+        try:
+            folder = str(Path.cwd())
+        except OSError as error:
+            raise typer.BadParameter(
+                "the current folder is gone; name one with --project", param_hint="--here"
+            ) from error
+        return replace(typed, project=choices.typed_text(project_of(folder)))
     if typed.project is None:
         return typed
     if not typed.project.strip():
         raise typer.BadParameter("is empty; give a folder or leave the option out", param_hint="--project")
-    return replace(typed, project=os.path.normpath(folder_at(typed.project)))
+    return replace(typed, project=choices.typed_text(os.path.normpath(folder_at(typed.project))))
 
 
 def _search(typed: Typed, *, may_refresh: bool) -> int:
@@ -186,11 +192,13 @@ def _print_for_people(result: SearchResult, state: Freshness, request: SearchReq
 
         print_hits(result.hits, typed)
     if not result.total:
+        search_notes.print_freshness(state)  # the likeliest reason comes first
         search_notes.print_nothing_found(result, typed)
     elif not typed.count:
         search_notes.print_listed(result, request, typed)
     search_notes.print_unjudged(result, typed)
-    search_notes.print_freshness(state)
+    if result.total:
+        search_notes.print_freshness(state)
 
 
 def _print_recent(settings: Settings, typed: Typed, state: Freshness) -> int:
@@ -208,6 +216,6 @@ def _print_recent(settings: Settings, typed: Typed, state: Freshness) -> int:
         if truncated:
             output.talk("there are more; --limit shows up to 50")
         if not hits:
-            output.talk(f"nothing found for {output.safe_line(trimmed)!r} in the newest 100 prompts")
+            output.talk(f"nothing found for '{output.safe_line(trimmed)}' in the newest 100 prompts")
         print_freshness(state)
     return exits.DONE if hits else exits.NOTHING_FOUND

@@ -13,18 +13,18 @@ every cased letter, as it does in that module: ``(?-i:\\p{Lu})`` asks for capita
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from time import process_time
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
-from index.errors import BadPatternError, EmptyQueryError, PatternTimeoutError
+from index.errors import BadPatternError, PatternTimeoutError
 from index.match.case import is_exact
 from index.match.key import search_key
 from index.match.pattern import PatternParts, look_through
 from index.match.spans import Span, in_bytes
+from index.match.typed import clean
 
 if TYPE_CHECKING:
     from regex import Pattern
@@ -48,7 +48,6 @@ _STEADY_WORK: Final = 500_000
 It counts steps, and one step may run along the whole text: ``[^\\W\\d]+\\d`` took 7.5 s on 4 MB of one letter with a
 timeout of 0.05 s, a class of 128 properties 25 s on 0.3 MB. Longer texts are matched in a thread, which can be left.
 """
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class RegexQuery:
 
     ``exact`` is smart case's answer: a capital in the pattern that is no part of an escape, a name, a flag or a class's
     name; false where the pattern itself asks to ignore case. ``key`` is part of the search key of every text that
-    matches, and empty where no literal is certain to be in each match (then every row is a candidate).
+    matches, and empty where no literal is certain to be in each match (then every text is a candidate).
     """
 
     text: str
@@ -86,15 +85,13 @@ def read_regex(pattern: str) -> RegexQuery:
     Raises ``EmptyQueryError`` for blanks alone and ``BadPatternError`` for what is no pattern, is longer than
     ``MAX_PATTERN_CHARS``, or cannot be bounded in time and memory (``index.match.pattern``).
     """
-    if not pattern.strip():
-        raise EmptyQueryError
-    if len(pattern) > MAX_PATTERN_CHARS:
+    typed = clean(pattern)
+    if len(typed) > MAX_PATTERN_CHARS:
         raise BadPatternError(f"is longer than {MAX_PATTERN_CHARS:,} characters")
-    clean = _SURROGATE.sub("\ufffd", pattern)
-    parts = look_through(clean)
+    parts = look_through(typed)
     has_capital = is_exact(parts.literals)
-    compiled, ignores_case = _compile(clean, has_capital)
-    return RegexQuery(clean, not ignores_case, _longest_key(parts, ignores_case), compiled)
+    compiled, ignores_case = _compile(typed, has_capital)
+    return RegexQuery(typed, not ignores_case, _longest_key(parts, ignores_case), compiled)
 
 
 def _compile(pattern: str, has_capital: bool) -> tuple[Pattern[str], bool]:

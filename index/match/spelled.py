@@ -25,7 +25,7 @@ from index.match.letters import (
     keep_voicing,
     words_of,
 )
-from index.match.spans import Span
+from index.match.spans import Span, in_bytes
 from index.match.words import Kind, Term
 
 _CHUNK: Final = 512
@@ -62,16 +62,7 @@ def merge_places(text: str, places: Iterable[tuple[int, int]]) -> list[Span]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
             merged.append((start, end))
-    if text.isascii():
-        return merged
-    spans: list[Span] = []
-    at_character = at_byte = 0
-    for start, end in merged:
-        start_byte = at_byte + len(text[at_character:start].encode())
-        at_byte = start_byte + len(text[start:end].encode())
-        at_character = end
-        spans.append((start_byte, at_byte))
-    return spans
+    return merged if text.isascii() else list(in_bytes(text, iter(merged)))
 
 
 def _found(term: Term, text: str) -> Iterator[tuple[int, int]]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from index.errors import EmptyQueryError, NoWordError
+from index.errors import NoWordError
 from index.match.key import search_key
 from index.match.letters import is_latin, is_unspaced, words_of
+from index.match.typed import clean
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _PIECE = re.compile(
     r'(?P<minus>(?<!\S)-)?"(?P<phrase>(?:[^"]++|"")*+)(?:"(?P<star>\*?)|\Z)'  # a quote never closed reads to the end
     r"|(?P<plain>\S+)"
@@ -51,7 +51,6 @@ class Term:
     text: str
     key: str
     words: tuple[str, ...]
-    is_phrase: bool
 
     @property
     def typed(self) -> str | None:
@@ -88,39 +87,37 @@ def read_words(text: str) -> WordsQuery:
     end and behind a letter or digit, a minus only before something else than a minus (``--all`` is a word). All else is
     text. Raises ``EmptyQueryError`` for blanks alone, and ``NoWordError`` where there is no word to find.
     """
-    if not text.strip():
-        raise EmptyQueryError
-    clean = _SURROGATE.sub("\ufffd", text)
+    typed = clean(text)
     wanted: dict[Term, None] = {}
     without: dict[Term, None] = {}
     ignored: list[str] = []
-    for piece in _PIECE.finditer(clean):
-        leave_out, term = _read_piece(clean, piece)
+    for piece in _PIECE.finditer(typed):
+        leave_out, term = _read_piece(typed, piece)
         if term is None:
             ignored.append(piece[0])
         else:
             (without if leave_out else wanted)[term] = None
     if not wanted:
-        raise NoWordError(clean, only_without=bool(without))
-    return WordsQuery(clean, tuple(wanted), tuple(without), tuple(ignored))
+        raise NoWordError(typed, only_without=bool(without))
+    return WordsQuery(typed, tuple(wanted), tuple(without), tuple(ignored))
 
 
-def _read_piece(clean: str, piece: re.Match[str]) -> tuple[bool, Term | None]:
+def _read_piece(typed: str, piece: re.Match[str]) -> tuple[bool, Term | None]:
     phrase = piece["phrase"]
     if phrase is not None:
-        return piece["minus"] is not None, _term(phrase.replace('""', '"'), bool(piece["star"]), True)
+        return piece["minus"] is not None, _term(phrase.replace('""', '"'), bool(piece["star"]))
     plain = piece["plain"]
-    begins = piece.start() == 0 or clean[piece.start() - 1].isspace()
+    begins = piece.start() == 0 or typed[piece.start() - 1].isspace()
     leave_out = begins and plain[0] == "-" and plain[1:2] != "-"
     if leave_out:
         plain = plain[1:]
-    term = _term(plain.removesuffix("*"), plain.endswith("*"), False)
+    term = _term(plain.removesuffix("*"), plain.endswith("*"))
     if term is not None and term.kind in (Kind.WORD, Kind.SPELLED):
-        term = _term(plain, False, False)  # a star behind another sign is a sign too
+        term = _term(plain, False)  # a star behind another sign is a sign too
     return leave_out, term
 
 
-def _term(text: str, star: bool, is_phrase: bool) -> Term | None:
+def _term(text: str, star: bool) -> Term | None:
     key = search_key(text)
     words = words_of(key)
     if not words:
@@ -131,4 +128,4 @@ def _term(text: str, star: bool, is_phrase: bool) -> Term | None:
         kind = Kind.PART
     else:
         kind = Kind.WORD if is_latin(text) and is_latin("".join(words)) else Kind.SPELLED
-    return Term(kind, text, key, words, is_phrase)
+    return Term(kind, text, key, words)

@@ -14,7 +14,6 @@ from index.fields import ANSWER, BLOCK, HISTORY_PROMPT, MEMORY_FACT, PROMPT
 from index.search.found import ContextText
 from index.search.matches import Match
 
-MAX_CONTEXT_TURNS: Final = 50
 OUTGROWN: Final = 2
 """The bit of ``event_rows.hidden`` of an answer that was written again, longer (``index.settle``)."""
 _PLACE: Final = "SELECT source_id, line_number FROM event_rows WHERE id = ?"

@@ -32,8 +32,8 @@ from index.search.tools import (
     ToolSource,
     match_of,
     may_match,
-    newest_first,
     rows_of,
+    source_by_source,
     sources_of,
 )
 from index.settings import Settings
@@ -53,7 +53,7 @@ def find_in_whole(
     files of the sources that are taken, read once; memory is ``HELD_CHARACTERS`` and the longest line.
     """
     search = _Deep(settings, connection, scope, query, spans, told)
-    for match in newest_first(sources_of(connection, scope), search.in_source):
+    for match in source_by_source(sources_of(connection, scope), search.in_source):
         given = search.give_out(match)
         if given is not None:
             yield given

@@ -101,6 +101,9 @@ def _other_letters(asker: _Asker, query: Query, scope: Scope) -> list[Miss | Non
 
 
 def _as_words(asker: _Asker, scope: Scope) -> Miss | None:
+    """Count texts with the words of the query, unless it holds what is an operator among words: that asks for less."""
+    if any(piece.startswith("-") or "*" in piece or '"' in piece for piece in asker.asked.query.split()):
+        return None
     try:
         query = read_words(asker.asked.query)
     except EmptyQueryError:  # signs alone: no words to look for

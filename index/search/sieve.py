@@ -8,7 +8,7 @@ stands in the text, if JSON never writes its characters in another way:
 - no quote, backslash or control character, and no comma, colon or bracket, around which writers put blanks or not;
 - a slash only while the line writes none as ``\\/``;
 - something in it that is no part of a number, which may be written differently, or of ``null``, which NaN becomes;
-- its first character left out where it may be the end of an escape that compact JSON wrote (the n of ``\\n``).
+- its first characters left out where they may be the end of an escape that compact JSON wrote (the n of ``\\n``).
 
 A letter written as ``\\uXXXX``, or one outside ASCII that folds to ASCII (ß, the Kelvin sign), lets its line through.
 """
@@ -29,8 +29,8 @@ _DOT_ABOVE: Final = "\u0307"
 _ASCII: Final = bytes(range(128))
 _RUN: Final = re.compile(r'[^\x00-\x1f\x7f"\\,:\[\]{}]+')
 _ASCII_RUN: Final = re.compile(r"[ !#-+\--9;-Z^-z|~]+")
-_ESCAPE_END: Final = re.compile(r"[bfnrt]|(?:(?:u?0)?0?[01])?[0-9a-f]", re.IGNORECASE)
-"""The end of an escape in compact JSON: of ``\\n`` and the like, or of ``\\u001b``."""
+_ESCAPE_END: Final = re.compile(r"[bfnrt]|u(?:00?[01]?)?\Z|(?:(?:u?0)?0?[01])?[0-9a-f]", re.IGNORECASE)
+"""The end of an escape in compact JSON, or all that is typed of one: of ``\\n`` and the like, or of ``\\u001b``."""
 _NUMBER: Final = re.compile(r"[0-9eE+.-]*")
 _ODD_NUMBER: Final = re.compile(rb"[:,\[]\s*(?:-?\d+(?:\.\d+(?:[eE][+-]?\d+)?|[eE][+-]?\d+)|-?\d{17,}|-0)\s*[,\]}]")
 """A JSON value that is a number which may be written back with other digits."""

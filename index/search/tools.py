@@ -20,6 +20,7 @@ from index.match.spans import Span
 from index.projection import TYPE_CODES
 from index.search.matches import Match
 from index.search.scope import Condition, Scope
+from index.search.statements import count_tool_texts
 
 TEXT: Final = "text"
 ARGUMENTS: Final = "tool_arguments"
@@ -119,11 +120,16 @@ def find_in_heads(
                 found.extend(match_of(source, row, part, text, length, spans(text)))
         return found
 
-    return newest_first(sources_of(connection, scope), in_source)
+    return source_by_source(sources_of(connection, scope), in_source)
 
 
 def count_texts(connection: sqlite3.Connection, scope: Scope) -> int:
-    """Return how many texts of tools the scope has; an event with text and arguments has two. Cost: all of them."""
+    """Return how many texts of tools the scope has; an event with text and arguments has two. Cost: all of them.
+
+    SQLite counts, but for filters by tool: of what tool a result is may stand in its call only.
+    """
+    if not scope.tools:
+        return int(connection.execute(*count_tool_texts(scope)).fetchone()[0])
     everything = may_match(None)
     return sum(
         (row.head is not None) + (row.arguments_head is not None)
@@ -132,8 +138,8 @@ def count_texts(connection: sqlite3.Connection, scope: Scope) -> int:
     )
 
 
-def newest_first(sources: Iterable[ToolSource], in_source: Callable[[ToolSource], list[Keyed]]) -> Iterator[Match]:
-    """Yield the matches of all sources in order; ``sources`` come latest first and are looked into one by one.
+def source_by_source(sources: Iterable[ToolSource], in_source: Callable[[ToolSource], list[Keyed]]) -> Iterator[Match]:
+    """Yield the matches of all sources, newest first; ``sources`` come latest first and are looked into one by one.
 
     Holds the matches of those sources whose times overlap.
     """
@@ -237,7 +243,7 @@ def rows_of(
         sql.append(f"e.kind IN ({', '.join(map(str, sorted(scope.kinds)))})")
     if scope.tools:
         marks = ", ".join("?" * len(scope.tools))
-        sql.append(f"(e.tool_name IN ({marks}) OR (e.tool_name IS NULL AND e.tool_call_id IS NOT NULL))")
+        sql.append(f"(e.tool_name COLLATE NOCASE IN ({marks}) OR (e.tool_name IS NULL AND e.tool_call_id IS NOT NULL))")
         values.extend(scope.tools)
     for bound, sign in ((scope.since, ">="), (scope.until, "<")):
         if bound is not None:
@@ -248,7 +254,8 @@ def rows_of(
     if not scope.tools:
         return rows
     called = _Called(connection, source.id)
-    return (row for row in rows if row.tool_name is not None or called.name_for(row) in scope.tools)
+    wanted = {name.lower() for name in scope.tools}
+    return (row for row in rows if row.tool_name is not None or (called.name_for(row) or "").lower() in wanted)
 
 
 class _Called:

@@ -19,6 +19,7 @@ from index.match.key import search_key
 from index.match.spans import Span
 from index.match.spelled import count_term, matches_term, merge_places, places_of_term
 from index.match.words import Kind, Term, WordsQuery
+from index.search.relevance import weight_of
 
 TOKENIZER: Final = "porter unicode61 remove_diacritics 2"
 """That of the index's table ``prose_words``, which a test compares."""
@@ -42,10 +43,8 @@ _CUT = re.compile(rf"(?<=[{_ASCII_SIGN}])[^\W_]")
 _BLOCK = re.compile(rf"[^\W_\u19b0-\u19c9\u1cf2-\u1cff][^{_ASCII_SIGN}]*+")
 """A stretch with at least one token, up to a place where none goes on. A few letters are none for SQLite."""
 
-_SATURATION: Final = 1.2
-_LENGTH_SHARE: Final = 0.75
-_USUAL_LENGTH: Final = 1000
-"""BM25 as SQLite has it, but for the rarity of a term, with an assumed mean length in characters."""
+_USUAL_CHARACTERS: Final = 1000
+"""The mean length that is assumed of a text, in place of the one that SQLite knows in words."""
 
 
 class WordMatcher:
@@ -121,13 +120,12 @@ class WordMatcher:
 
         More is better, 0 without such terms; of the size of ``-bm25(prose_words)``, to which it is added.
         """
-        length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * len(text) / _USUAL_LENGTH
         weight = 0.0
         for term in self._spelled:
             count = count_term(term, text)
             if not count:
                 return None
-            weight += count * (_SATURATION + 1) / (count + _SATURATION * length)
+            weight += weight_of(count, len(text), _USUAL_CHARACTERS)
         return None if any(matches_term(term, text) for term in self._spelled_without) else weight
 
     def spans(self, text: str) -> list[Span]:

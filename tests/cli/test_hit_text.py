@@ -88,7 +88,7 @@ def test_tools_are_named(shown: Callable[..., list[str]]) -> None:
 def test_what_a_session_has_more_is_a_command(shown: Callable[..., list[str]]) -> None:
     typed = Typed(query="needle", in_=("answers",), since="7d", exclude_session=("x",), limit=3, offset=6)
     told = shown(hit(), replace(hit(), more_in_session=12), typed=typed)
-    assert told[-1] == (f"  and 12 more in this session: asx search --in answers --session {ID} --since 7d needle")
+    assert told[-1] == (f"  12 more of this session, not listed: asx search --in answers --session {ID} --since 7d needle")
 
 
 def test_a_block_has_its_name_for_a_head_and_no_turn(shown: Callable[..., list[str]]) -> None:
@@ -111,7 +111,7 @@ def test_turns_around_a_hit_stand_around_it(shown: Callable[..., list[str]]) -> 
         ContextText(2, 5, "agent", "message_text", None, "after " * 100, False),
     )
     lines = shown(replace(hit(), context=near))
-    assert lines[2:4] == ["    turn 1  user  before that \\x1b[31m", "    a needle here"]
+    assert lines[2:4] == ["    turn 1  user  before that \\x1b[31m", "    > a needle here"]
     assert lines[4].startswith("    turn 2  agent  after after")
     assert len(lines[4]) <= 100
 
@@ -195,7 +195,7 @@ def test_the_command_to_go_on_with_is_the_last_line_of_a_session(
 ) -> None:
     program(programs, "claude")
     lines = shown(replace(hit(), cwd=str(tmp_path)), replace(hit(), cwd=str(tmp_path), more_in_session=1))
-    assert lines[-2].startswith("  and 1 more in this session: asx search ")
+    assert lines[-2].startswith("  1 more of this session, not listed: asx search ")
     assert lines[-1] == f"  cd {tmp_path} && claude --resume {ID}"
 
 

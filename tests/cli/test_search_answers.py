@@ -197,7 +197,7 @@ def test_equal_prompts_fold_and_leave_room_for_others(search: Run) -> None:
 def test_one_session_does_not_fill_the_list(search: Run) -> None:
     shown = search("giant")
     assert shown.stdout.count("asx show ") == 5
-    more = re.search(r"^  and 35 more in this session: (asx search .*)$", shown.stdout, re.MULTILINE)
+    more = re.search(r"^  35 more of this session, not listed: (asx search .*)$", shown.stdout, re.MULTILINE)
     assert more
     told = search(*shlex.split(more[1])[2:], "--all", "--json").json()
     assert (told["total"], told["returned"]) == (40, 40)
@@ -287,7 +287,7 @@ def test_context_are_the_turns_around(search: Run) -> None:
     assert [one["is_hit"] for one in hit["context"]].count(True) == 1
     shown = search("wave 7 of", "--context", "1").stdout
     assert [line.split("  ")[-1] for line in shown.splitlines()[2:8]] == [
-        "wave 6 of the giant", "Answer 6 on the tide", "wave 7 of the giant", "Answer 7 on the tide",
+        "wave 6 of the giant", "Answer 6 on the tide", "> wave 7 of the giant", "Answer 7 on the tide",
         "wave 8 of the giant", "Answer 8 on the tide",
     ]  # fmt: skip
 
@@ -479,7 +479,7 @@ def test_what_was_written_since_is_found(own: HomeBuilder, run: Run) -> None:
     own.aster("two", make.aster_header("two", 5), make.aster_prompt("the second lantern", 6))
     stale = run("search", "second", "--no-refresh")
     assert stale.code == 1
-    assert "the index is behind by 1 source" in stale.stderr
+    assert "1 changed file is not in the index yet" in stale.stderr
     assert "run: asx ingest" in stale.stderr
     told = run("search", "lantern", "--no-refresh", "--json").json()["index"]
     assert (told["stale"], told["refreshed"], told["sources_behind"]) == (True, False, 1)

@@ -88,9 +88,9 @@ def test_a_tool_alone_means_the_texts_of_tools() -> None:
 @pytest.mark.parametrize(
     ("options", "option", "message"),
     [
-        ({"here": True, "project": "/a"}, "--here", "give one of them"),
+        ({"here": True, "project": "/a"}, "--here", "leave one out"),
         ({"words": True, "regex": True}, "--words", "--regex"),
-        ({"below": True}, "--below", "--project PATH or --here"),
+        ({"below": True}, "--below", "--here or --project PATH"),
         ({"deep": True}, "--deep", "add --in tools"),
         ({"deep": True, "in_": ("answers",)}, "--deep", "add --in tools"),
         ({"tool": ("Bash",), "in_": ("answers",)}, "--tool", "add tools to --in"),
@@ -118,7 +118,7 @@ def test_a_tool_alone_means_the_texts_of_tools() -> None:
 def test_what_does_not_go_together_is_a_usage_error(options: dict[str, Any], option: str, message: str) -> None:
     with pytest.raises(typer.BadParameter) as refused:
         asked(**options)
-    assert refused.value.param_hint == option
+    assert option in f"{refused.value.param_hint} {refused.value.message}"
     assert message in refused.value.message
     assert "\n" not in refused.value.message
 
@@ -143,7 +143,7 @@ def test_what_does_not_go_together_is_a_usage_error(options: dict[str, Any], opt
 def test_the_newest_prompts_are_searched_as_they_are(options: dict[str, Any], option: str) -> None:
     with pytest.raises(typer.BadParameter, match=f"leave out {option}") as refused:
         check(Typed(query="x", recent=True, **options))
-    assert refused.value.param_hint == "--recent"
+    assert refused.value.message.startswith("--recent ")
     check(Typed(query="x", recent=True, limit=5, json=True))
 
 

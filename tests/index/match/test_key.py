@@ -34,10 +34,11 @@ def candidates(database: sqlite3.Connection, texts: list[str], query: str) -> se
         "INSERT INTO texts(rowid, key) VALUES (?, ?)",
         [(number, search_key(text)) for number, text in enumerate(texts, start=1)],
     )
-    if asked.expression is None:
+    expression = fts_expression(asked.key)
+    if expression is None:
         found = database.execute("SELECT rowid FROM texts WHERE instr(key, ?) > 0", (asked.key,))
     else:
-        found = database.execute("SELECT rowid FROM texts WHERE texts MATCH ?", (asked.expression,))
+        found = database.execute("SELECT rowid FROM texts WHERE texts MATCH ?", (expression,))
     return {number - 1 for (number,) in found}
 
 
@@ -117,7 +118,7 @@ def test_a_key_keeps_no_mark_and_no_nul() -> None:
 
 def test_a_query_of_marks_alone_has_an_empty_key() -> None:
     query = read_query("\u0301\u0323")
-    assert (query.key, query.expression) == ("", None)
+    assert (query.key, fts_expression(query.key)) == ("", None)
     assert query.verifier().spans("x\u0323\u0301") == [(1, 5)]
 
 

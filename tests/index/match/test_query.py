@@ -29,7 +29,6 @@ def test_blanks_are_literal_at_the_ends_too() -> None:
 def test_a_query_is_read_once_for_all() -> None:
     query = read_query("Éa\ud83d")
     assert (query.text, query.exact, query.form, query.key) == ("Éa\ufffd", True, "Éa\ufffd", "ea\ufffd")
-    assert query.expression == '"ea\ufffd"'
     assert read_query("éa").form == read_query("e\u0301a").form == "éa"
 
 

@@ -272,7 +272,7 @@ class TestTimeLimit:
         while threading.active_count() > 1 and any(thread.daemon for thread in threading.enumerate()):
             time.sleep(0.01)
 
-    @pytest.mark.parametrize("text_chars", [900, 20_000, 1_000_000])
+    @pytest.mark.parametrize("text_chars", [900, 20_000, 300_000])
     @pytest.mark.parametrize(
         "pattern",
         [

@@ -11,12 +11,14 @@ import pytest
 
 from index.ingest import ingest
 from index.search import ContextText, Hit, SearchRequest, search
-from index.search.context import MAX_CONTEXT_TURNS, STATEMENTS
+from index.search.context import STATEMENTS
 from index.settings import Settings
 from tests import builders as make
 from tests.builders import HomeBuilder, Record
 
 pytestmark = pytest.mark.usefixtures("quick_schema")
+
+MANY_TURNS = 50
 
 
 def hits(settings: Settings, query: str, *searched: str, turns: int = 1) -> list[Hit]:
@@ -84,7 +86,7 @@ def test_turns_before_and_after(
     assert told(hit.context) == marked([*before, *texts_of(*numbers)], query)
 
 
-@pytest.mark.parametrize("turns", [5, 6, 10, MAX_CONTEXT_TURNS])
+@pytest.mark.parametrize("turns", [5, 6, 10, MANY_TURNS])
 def test_more_turns_than_there_are_give_the_whole_session(five: Settings, turns: int) -> None:
     for query in ("prompt 1", "prompt 3", "prompt 5"):
         (hit,) = hits(five, query, turns=turns)
@@ -217,12 +219,12 @@ def test_a_session_of_five_thousand_turns_costs_what_is_shown(home: HomeBuilder)
     settings = home.settings()
     ingest(settings)
     for number in (0, 2500, 4999):
-        (hit,) = hits(settings, f"turn {number}x", turns=MAX_CONTEXT_TURNS)
+        (hit,) = hits(settings, f"turn {number}x", turns=MANY_TURNS)
         shown = range(max(0, number - 50), min(4999, number + 50) + 1)
         assert [one.turn_index for one in hit.context] == [turn for turn in shown for _ in range(2)]
         assert [one.text for one in hit.context if one.is_hit] == [f"turn {number}x of many"]
     started = time.process_time()
-    answered = search(settings, SearchRequest("turn", limit=20, context_turns=MAX_CONTEXT_TURNS))
+    answered = search(settings, SearchRequest("turn", limit=20, context_turns=MANY_TURNS))
     assert sum(len(hit.context) for hit in answered.hits) > 20 * 100
     assert time.process_time() - started < 2, "twenty hits, each among 5,000 turns"
     _assert_few_rows_are_read(settings)
