@@ -72,7 +72,8 @@ def moment(value: str | None, option: str, now: datetime | None = None, *, until
     An age (``5h``, ``3d``, ``2w``) is counted from now; a day (``2026-03-29``, ``today``, ``yesterday``) is a whole
     local day, so that its end is where the next one begins; a time without an offset is local, one with an offset or
     ``Z`` exact. Where clocks go back, a local time that comes twice is the first for a beginning, the second for an
-    end; one that the clock skipped is the moment of the change. Raises ``typer.BadParameter`` for anything else and for times outside of ``persist.times``' years.
+    end; one that the clock skipped is the moment of the change. Raises ``typer.BadParameter`` for anything else and
+    for times outside of ``persist.times``' years.
     """
     if value is None:
         return None
@@ -83,7 +84,9 @@ def moment(value: str | None, option: str, now: datetime | None = None, *, until
     except (ValueError, OverflowError):
         found = None
     if found is None:
-        raise _wrong(option, f"{value!r} is not a time like 7d, 2w, today, 2026-03-29, 2026-03-29T12:00 or 2026-03-29T12:00Z")
+        raise _wrong(
+            option, f"{value!r} is not a time like 7d, 2w, today, 2026-03-29, 2026-03-29T12:00 or 2026-03-29T12:00Z"
+        )
     return found
 
 

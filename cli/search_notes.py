@@ -144,9 +144,24 @@ def print_unjudged(result: SearchResult, typed: Typed) -> None:
     if result.given_up:
         output.talk(f"on {count(result.given_up, 'text')} the pattern ran out of time; they may hold it or not")
     for path, why in result.unread[:_MAX_UNREAD_TOLD]:
-        output.talk(f"{output.safe_line(home_path(path))} could not be read: {why}")
+        output.talk(
+            f"{output.safe_line(home_path(path))} could not be read as indexed, its beginnings were searched: {why}"
+        )
     if len(result.unread) > _MAX_UNREAD_TOLD:
-        output.talk(f"{count(len(result.unread) - _MAX_UNREAD_TOLD, 'more file')} could not be read")
+        output.talk(f"{count(len(result.unread) - _MAX_UNREAD_TOLD, 'more file')} could not be read as indexed")
+
+
+def print_unread_sources(state: Freshness) -> None:
+    """Say, of an answer without hits, which files could not be read: what was looked for may stand in them."""
+    if state.unread is None or not state.unread.total:
+        return
+    named = [f"{output.safe_line(home_path(path))} ({output.safe_line(why)})" for path, why in state.unread.first]
+    left = state.unread.total - len(named)
+    more = [f"and {left:,} more"] if left else []
+    output.talk(
+        f"{count(state.unread.total, 'file')} could not be read, and what is new there was not searched: "
+        f"{'; '.join([*named, *more])}"
+    )
 
 
 def print_freshness(state: Freshness) -> None:

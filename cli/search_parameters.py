@@ -78,7 +78,9 @@ Context: TypeAlias = Annotated[
     int,
     typer.Option("--context", metavar="N", min=0, max=_MAX_TURNS, help="N turns before and after each hit as well."),
 ]
-Recent: TypeAlias = Annotated[bool, typer.Option("--recent", help="The newest 100 prompts, with --limit and --json alone.")]
+Recent: TypeAlias = Annotated[
+    bool, typer.Option("--recent", help="The newest 100 prompts, with --limit and --json alone.")
+]
 Snippet: TypeAlias = Annotated[
     int | None,
     typer.Option(

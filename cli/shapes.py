@@ -154,6 +154,7 @@ def search(
             "sources_behind": state.sources_behind,
             "bytes_behind": state.bytes_behind,
             "why_not": None if state.why_not is None else state.why_not.value,
+            "unreadable": None if state.unread is None else state.unread.total,
             "notes": list(state.notes),
         },
         "texts": result.texts,

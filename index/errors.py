@@ -48,12 +48,16 @@ class IndexNewerError(AsterIndexError):
 
 
 class IndexBusyError(AsterIndexError):
-    """Another process writes the index and did not end within ``timeout_s`` seconds."""
+    """Another process writes the index and did not end within ``timeout_s`` seconds.
+
+    The sentence tells of the wait only where a person noticed it: from a second on.
+    """
 
     def __init__(self, path: Path, timeout_s: float) -> None:
         self.path = path
         self.timeout_s = timeout_s
-        super().__init__(f"another ingest is writing {path} (waited {timeout_s:g} s); try again when it is done")
+        waited = f" (waited {timeout_s:g} s)" if timeout_s >= 1 else ""
+        super().__init__(f"another ingest is writing {path}{waited}; try again when it is done")
 
 
 class IndexWriteError(AsterIndexError):

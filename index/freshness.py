@@ -11,11 +11,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from index.discovery import Look, look
 from index.lock import lock_path
 from index.opening import is_current, open_reader
-from index.plan import Action, Plan, Step
+from index.plan import BROKEN, FAILED, HELD, Action, Plan, Step
 from index.run import plan_against, why_still_unreadable, without_cycles
 from index.settings import Settings
 from index.settle_sessions import moved_projects
@@ -44,6 +45,23 @@ _REASONS = {
 }
 
 
+MAX_UNREAD_NAMED: Final = 5
+_HIDING: Final = frozenset({"unreadable", "bad_name", "compressed"})
+"""Troubles of a look behind which texts may lie; the others are no transcripts."""
+_UNREAD: Final = f"""SELECT path, coalesce(error, status) FROM source_rows
+WHERE status IN ('{HELD}', '{FAILED}', '{BROKEN}') ORDER BY path"""
+
+
+class Unread(NamedTuple):
+    """Files and folders that could not be read, so that what is in them, or is new in them, was not searched.
+
+    ``total`` is their number, ``first`` the path of each of the first ``MAX_UNREAD_NAMED`` and why.
+    """
+
+    total: int
+    first: tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Freshness:
     """``stale``: an ingest would do something, or may. ``age_s``: since a run last looked at the disk; null if unknown.
@@ -51,6 +69,7 @@ class Freshness:
     ``sources_behind`` and ``bytes_behind`` are how many sources, and bytes to read of them, the index does not have as
     they are now; null where nobody looked. ``refreshed``: it was brought up to date just now. ``why_not`` says why it
     was not, ``failure`` what went wrong if that was tried. ``notes`` are sentences about what a refresh met.
+    ``unread`` is what could not be read, and no ingest would read now; null where nobody looked.
     """
 
     stale: bool
@@ -62,6 +81,7 @@ class Freshness:
     why_not: NotRefreshed | None = None
     failure: str | None = None
     notes: tuple[str, ...] = ()
+    unread: Unread | None = None
 
     @property
     def sentence(self) -> str | None:
@@ -127,7 +147,7 @@ def freshness(settings: Settings, connection: sqlite3.Connection) -> Freshness:
     with without_cycles():
         behind = look_behind(settings, connection)
     stale = not behind.is_empty or not is_current(connection, settings.projection)
-    return state_of(settings.index_path, stale, behind)
+    return state_of(settings.index_path, stale, behind, unread=unread_sources(connection, behind.seen))
 
 
 def look_behind(settings: Settings, connection: sqlite3.Connection) -> Behind:
@@ -139,12 +159,28 @@ def look_behind(settings: Settings, connection: sqlite3.Connection) -> Behind:
     return Behind(seen, plan, moved_projects(connection, resolver.project_of), resolver)
 
 
+def unread_sources(connection: sqlite3.Connection, seen: Look | None) -> Unread:
+    """Return what the index says could not be read, and what the look at the disk, if any, could not look into.
+
+    A folder stands for all below it. Cost: one query over the sources.
+    """
+    looks = seen.found if seen else ()
+    unread = {trouble.path: trouble.message for look in looks for trouble in look.troubles if trouble.kind in _HIDING}
+    folders = tuple(f"{path}/" for path in unread)
+    for path, why in connection.execute(_UNREAD):
+        if not path.startswith(folders):
+            unread.setdefault(path, why)
+    return Unread(len(unread), tuple(sorted(unread.items())[:MAX_UNREAD_NAMED]))
+
+
 def state_of(
     index_path: Path,
     stale: bool,
     behind: Behind | None,
     why_not: NotRefreshed | None = None,
     failure: str | None = None,
+    *,
+    unread: Unread | None = None,
 ) -> Freshness:
     """Return the freshness of an index that was not changed; ``behind`` is null where nobody looked at the disk."""
     looked_ns = _looked_ns(index_path)
@@ -156,6 +192,7 @@ def state_of(
         bytes_behind=None if behind is None else behind.size_bytes,
         why_not=why_not,
         failure=failure,
+        unread=unread,
     )
 
 

@@ -9,6 +9,7 @@ Whether a grown file is read from its tail or anew is decided here, by its two e
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections import Counter
@@ -18,7 +19,7 @@ from typing import IO, Final, NamedTuple, Protocol
 
 from index.apply import Applier, SourceState
 from index.plan import BROKEN, FAILED, HELD, IGNORED, INDEXED, Action, Step
-from index.projection import Projector
+from index.projection import Projector, check_storable
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
 from persist.fingerprint import edges, stat_of
@@ -131,7 +132,8 @@ class Loader:
         self._progress.advance(step.source.stat.size_bytes)
 
     def flush(self) -> None:
-        """Write the rows that are still in memory."""
+        """Write the rows that are still in memory; none of them when one of the source at hand cannot be stored."""
+        self._projector.check()
         self._applier.insert(self._projector.take())
 
     def problem(self, kind: str, path: str, message: str, line: ReadLine | None = None) -> None:
@@ -153,6 +155,7 @@ class Loader:
         if step.known:
             self._applier.remove_rows(source_id, line_number)
         has_rows = step.known is not None and step.known.status in (INDEXED, HELD)
+        self._projector.begin_source()
         try:
             if source.kind in LINE_KINDS:
                 status = self._load_lines(_Opened(source_id, source, start, stored, has_rows), file)
@@ -165,7 +168,7 @@ class Loader:
             passes = isinstance(error, OSError | MemoryError)
             if passes and has_rows:
                 raise SourceLostError(source, type(error).__name__) from error
-            self.flush()
+            self._projector.drop_source()  # half-made; the rows of the sources before it wait for the next flush
             self._applier.remove_rows(source_id, 0)
             status = FAILED if passes else BROKEN
             self._fail(source_id, source, status, f"its parser failed ({type(error).__name__})")
@@ -207,6 +210,7 @@ class Loader:
                 raise SourceLostError(source, reason) from error
             verdict = Verdict(FAILED, reason, reader.final)
             self.problem("unreadable", source.path, f"reading stopped: {reason}")
+        self._projector.check()  # before anything is stored of the source: its fault must not show in another's flush
         self._finish(opened, reader, verdict, hashes)
         self._report_lines(source, reader, verdict.final.counts, before)
         if verdict.status == IGNORED:
@@ -229,6 +233,8 @@ class Loader:
         """Store the source's state, and note what its rows bear on once they are in the tables."""
         source_id, source, start, stored, _ = opened
         final = verdict.final
+        saved = json.dumps(reader.checkpoint.save(), ensure_ascii=False)
+        check_storable((final.session_id, *final.counts.skipped_types, saved))  # before a session is added
         session_row: int | None = None
         if source.kind == TRANSCRIPT and (final.session_id or final.has_talk):
             session_row = self._applier.session_row(source.agent, final.session_id or Path(source.path).stem)
@@ -255,6 +261,7 @@ class Loader:
             for fact in agent.read_note_facts(source, data):
                 self._projector.add_note_fact(source_id, fact)
         done = Checkpoint(offset_bytes=len(data), recognised=True)
+        self._projector.check()
         state = SourceState(source, INDEXED, None, None, None, done, done, 0, None, self._now)
         self._applier.save_source(source_id, state)
         if self._projector.rows.size_characters > FLUSH_CHARACTERS:

@@ -6,7 +6,6 @@ told by its first 100 bytes (https://www.sqlite.org/fileformat2.html, "The Datab
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import stat
 import unicodedata
@@ -15,9 +14,18 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from index.errors import IndexNewerError, IndexUnusableError, NoIndexError
+from index.errors import AsterIndexError, IndexNewerError, IndexUnusableError, NoIndexError
 from index.match.key import FOLD_VERSION
-from index.sqlite_errors import BUSY_CODES, BUSY_TIMEOUT_MS, REBUILD, busy, damaged, primary_code
+from index.sqlite_errors import (
+    BUSY_CODES,
+    BUSY_TIMEOUT_MS,
+    DAMAGED_CODES,
+    REBUILD,
+    UNREADABLE_CODES,
+    busy,
+    primary_code,
+    unusable,
+)
 from migrations import APPLICATION_ID, GENERATION
 
 PROJECTION_VERSION: Final = 1
@@ -86,22 +94,26 @@ def refuse_others(path: Path, *, keeps_aside: bool) -> None:
         _refuse_unready(path, header)
 
 
-def open_reader(path: Path) -> sqlite3.Connection:
+def open_reader(path: Path, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> sqlite3.Connection:
     """Open the index for reading; reading adds no file and changes no byte.
 
     Raises ``NoIndexError`` when there is none, ``IndexNewerError`` when a newer program made it, ``IndexBusyError``
-    when another connection holds it for ``BUSY_TIMEOUT_MS``, and ``IndexUnusableError`` with the cure for anything
-    else that cannot answer. An index of another projection still answers; ``is_current`` tells.
+    when another connection holds it for ``busy_timeout_ms``, and ``IndexUnusableError`` with the cure for anything
+    else that cannot answer. The connection keeps that timeout. An index of another projection still answers;
+    ``is_current`` tells.
     """
     header = read_header(path)
     _refuse_unready(path, header)
-    connection = _connect_reading(path)
+    try:
+        connection = _connect_reading(path, busy_timeout_ms)
+    except sqlite3.DatabaseError as error:
+        raise _told(path, error, busy_timeout_ms) from error
     try:
         generation = connection.execute("PRAGMA user_version").fetchone()[0]
         unicode_version = _meta(connection).get("unicode_version")
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise busy(path) if primary_code(error) in BUSY_CODES else damaged(path, error) from error
+        raise _told(path, error, busy_timeout_ms) from error
     if generation > GENERATION:
         connection.close()
         raise IndexNewerError(path, generation, GENERATION)
@@ -134,7 +146,7 @@ def leave_for_readers(path: Path) -> None:
     The first connection to a WAL database rewrites ``-shm`` (https://www.sqlite.org/walformat.html, "The WAL-Index");
     done here, a reading command on an unchanged index changes not one byte.
     """
-    connection = _connect_reading(path)
+    connection = _connect_reading(path, BUSY_TIMEOUT_MS)
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     finally:
@@ -187,12 +199,47 @@ def _refuse_unready(path: Path, header: Header) -> None:
                 raise IndexNewerError(path, header.generation, GENERATION)
 
 
-def _connect_reading(path: Path) -> sqlite3.Connection:
-    """Open read-only, or as immutable where ``-wal`` and ``-shm`` are missing and cannot be made (DESIGN 7)."""
-    beside = [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")]
-    missing = not all(file.exists() for file in beside)
-    immutable = "&immutable=1" if missing and not os.access(path.parent, os.W_OK) else ""
-    uri = read_only_uri(path) + immutable
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000)
-    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+def _told(path: Path, error: sqlite3.DatabaseError, busy_timeout_ms: int) -> AsterIndexError:
+    return busy(path, busy_timeout_ms) if primary_code(error) in BUSY_CODES else unusable(path, error)
+
+
+def _connect_reading(path: Path, busy_timeout_ms: int) -> sqlite3.Connection:
+    """Open read-only and read once, which opens ``-wal`` and ``-shm``; raises ``sqlite3.DatabaseError``.
+
+    Where they cannot be made (a read-only folder, a full disk) and the file alone is the index, opens it as immutable
+    (DESIGN 7): SQLite then looks at nothing beside it and takes no lock.
+    """
+    try:
+        return _connect(read_only_uri(path), busy_timeout_ms)
+    except sqlite3.DatabaseError as error:
+        if primary_code(error) not in UNREADABLE_CODES - DAMAGED_CODES or not _is_alone(path):
+            raise
+    return _connect(f"{read_only_uri(path)}&immutable=1", busy_timeout_ms)
+
+
+def _connect(uri: str, busy_timeout_ms: int) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=busy_timeout_ms / 1000)
+    try:
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
     return connection
+
+
+def _is_alone(path: Path) -> bool:
+    """Return whether the file holds all of the index, and no connection has ``-wal`` and ``-shm`` in use.
+
+    One that does has made both and given ``-shm`` its size (https://www.sqlite.org/walformat.html, "Files On Disk"). A
+    full disk may leave both behind, empty.
+    """
+    log_bytes, shared_bytes = (_size_bytes(path.with_name(path.name + suffix)) for suffix in ("-wal", "-shm"))
+    return log_bytes is None or (log_bytes == 0 and not shared_bytes)
+
+
+def _size_bytes(path: Path) -> int | None:
+    """Return a file's size, null where there is none."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None

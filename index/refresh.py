@@ -11,12 +11,22 @@ import errno
 import os
 import sqlite3
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from index import statements
 from index.errors import AsterIndexError, IndexBusyError
-from index.freshness import Behind, Freshness, NotRefreshed, bytes_to_read, look_behind, state_of
+from index.freshness import (
+    Behind,
+    Freshness,
+    NotRefreshed,
+    Unread,
+    bytes_to_read,
+    look_behind,
+    state_of,
+    unread_sources,
+)
 from index.lock import index_lock_if_free
 from index.opening import (
     Finding,
@@ -30,7 +40,7 @@ from index.opening import (
 from index.plan import Action, KnownSource, Step
 from index.run import without_cycles
 from index.settings import Settings
-from index.sqlite_errors import BUSY_CODES, primary_code
+from index.sqlite_errors import BUSY_CODES, ROW_FAULTS, primary_code, refuse_damaged
 from persist.errors import StoreIOError
 from persist.fingerprint import edges
 from persist.regular import open_regular
@@ -47,6 +57,8 @@ REMOVED_ROW_MS: Final = 0.04
 SESSION_MS: Final = 0.1
 """Settling a session that moved to another project."""
 
+_FAULTS: Final = (*ROW_FAULTS, ValueError, LookupError, ArithmeticError, RecursionError, MemoryError)
+"""What a source's data can raise where nobody foresaw it."""
 _MAY_NOT: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _READ_ONLY_CODES: Final = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
 _ROWS: Final = "SELECT max(events, lines_indexed, 1) FROM source_rows WHERE id = ?"
@@ -62,7 +74,8 @@ def refresh(settings: Settings) -> Freshness:
 
     Afterwards the index is what an ``ingest`` would have made; a fresh one is not touched, and sources that an ingest
     withholds stay withheld. What hinders the work is told in the result, never raised: each transaction is there
-    whole or not at all. Raises the errors of ``open_reader``, with which no search can answer either; but an index
+    whole or not at all; neither is what a source's data raises. Raises the errors of ``open_reader``, with which no
+    search can answer either, and ``IndexUnusableError`` for an index whose rows cannot be read for damage; but an index
     that another process holds at this moment is an answer. Cost: one ``stat`` for each source, one query, the work.
     """
     path = settings.index_path
@@ -122,30 +135,34 @@ def _reads_on(reader: sqlite3.Connection, step: Step, known: KnownSource) -> boo
 def _refresh(settings: Settings, reader: sqlite3.Connection) -> Freshness:
     path, budget_ms = settings.index_path, settings.configuration.refresh_ms
     behind: Behind | None = None
+    unread: Unread | None = None
     try:
         reader.execute("PRAGMA busy_timeout = 0")
         if not is_current(reader, settings.projection):
-            return state_of(path, True, None, NotRefreshed.OTHER_RULES)
+            return state_of(path, True, None, NotRefreshed.OTHER_RULES, unread=unread_sources(reader, None))
         before = _state(reader, path)
         behind = look_behind(settings, reader)
+        unread = unread_sources(reader, behind.seen)
         if behind.is_empty:
-            return state_of(path, False, behind)
+            return state_of(path, False, behind, unread=unread)
         if budget_ms == 0:
-            return state_of(path, True, behind, NotRefreshed.OFF)
+            return state_of(path, True, behind, NotRefreshed.OFF, unread=unread)
         if estimate_ms(reader, behind, budget_ms) > budget_ms:
-            return state_of(path, True, behind, NotRefreshed.TOO_MUCH)
+            return state_of(path, True, behind, NotRefreshed.TOO_MUCH, unread=unread)
         with index_lock_if_free(settings):
             if _state(reader, path) != before:
                 raise _OutrunError
-            notes = _write(settings, reader, behind)
-    except (AsterIndexError, StoreIOError, OSError, sqlite3.Error) as error:
-        return state_of(path, True, behind, *_hindrance(error))
+            notes, unread = _write(settings, reader, behind)
+    except (AsterIndexError, StoreIOError, OSError, sqlite3.Error, *_FAULTS) as error:
+        if isinstance(error, ROW_FAULTS):
+            refuse_damaged(path, error)
+        return state_of(path, True, behind, *_hindrance(error), unread=unread)
     told = state_of(path, False, None)
-    return Freshness(False, told.age_s, told.last_ingest_at, 0, 0, refreshed=True, notes=notes)
+    return replace(told, sources_behind=0, bytes_behind=0, refreshed=True, notes=notes, unread=unread)
 
 
-def _write(settings: Settings, reader: sqlite3.Connection, behind: Behind) -> tuple[str, ...]:
-    """Do the work; return what a person is to be told of it. The caller holds the lock."""
+def _write(settings: Settings, reader: sqlite3.Connection, behind: Behind) -> tuple[tuple[str, ...], Unread]:
+    """Do the work; return what a person is to be told of it, and what could not be read. The caller holds the lock."""
     from index.load import Silent
     from index.run import begin_report
     from index.update import report_plan, write
@@ -157,17 +174,28 @@ def _write(settings: Settings, reader: sqlite3.Connection, behind: Behind) -> tu
         with closing(open_writer(path)) as writer:
             writer.execute("PRAGMA busy_timeout = 0")
             write(settings, writer, behind.plan, behind.moved, behind.resolver, report, Silent())
+            unread = unread_sources(writer, behind.seen)
     finally:
         reader.close()  # after the writer: closing it last leaves -wal and -shm in place for readers
         with suppress(sqlite3.Error):
             leave_for_readers(path)
-    return tuple(report.notes)
+    return tuple(report.notes), unread
 
 
-def _state(reader: sqlite3.Connection, path: Path) -> tuple[int, int, int]:
-    """Return what changes when another connection writes the index, or another file takes its place."""
+def _state(reader: sqlite3.Connection, path: Path) -> tuple[int, ...]:
+    """Return what changes when another connection writes the index, or another file takes its place.
+
+    SQLite counts the writes of others in ``-shm``. A connection that may not write that file reads the log anew each
+    time and counts each of its own reads as another's write; for one the files' times and sizes tell alone.
+    """
     found = os.stat(path)  # noqa: PTH116 - the file that is there now
-    return reader.execute("PRAGMA data_version").fetchone()[0], found.st_dev, found.st_ino
+    version = reader.execute("PRAGMA data_version").fetchone()[0]
+    if not os.access(path.with_name(path.name + "-shm"), os.W_OK):
+        version = 0
+    with suppress(FileNotFoundError):
+        log = path.with_name(path.name + "-wal").stat()
+        return version, found.st_dev, found.st_ino, found.st_mtime_ns, log.st_mtime_ns, log.st_size
+    return version, found.st_dev, found.st_ino, found.st_mtime_ns
 
 
 def _refuse_waiting(path: Path) -> None:
@@ -184,6 +212,9 @@ def _refuse_waiting(path: Path) -> None:
 
 def _hindrance(error: Exception) -> tuple[NotRefreshed, str | None]:
     """Return what an error means for the refresh, and its own words where the cause is no everyday one."""
+    if isinstance(error, _FAULTS) or (isinstance(error, sqlite3.Error) and not primary_code(error)):
+        # Such a message may hold a text of a transcript, or of the index, and is told nowhere (DESIGN law 7).
+        return NotRefreshed.FAILED, f"bringing it up to date failed: {type(error).__name__}"
     cause = error.__cause__ if isinstance(error, StoreIOError) else error
     if isinstance(error, IndexBusyError) or primary_code(error) in BUSY_CODES:
         return NotRefreshed.BUSY, None

@@ -1,4 +1,4 @@
-"""What an ingest and a rebuild have in common: the sources known, the report begun and finished.
+"""What ingest, rebuild, refresh and freshness share: the sources known, the plan, the report begun and finished.
 
 Plain ``sqlite3``; writes nothing. Opens a source only to see whether it can be read now.
 """

@@ -149,7 +149,18 @@ def encode(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+        return whole_characters(text).encode()
+
+
+def whole_characters(text: str) -> str:
+    """Return text in which the two halves of a character (surrogates) are one, and a lone half is U+FFFD.
+
+    Text without halves is returned as it is. The one rule for whatever reads escapes: JSON joins halves itself, YAML
+    does not.
+    """
+    if _SURROGATE.search(text) is None:
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def excerpt(data: bytes, limit_characters: int = 240) -> str:
@@ -281,11 +292,11 @@ def _without_surrogates(value: Record) -> Record:
             element = holder[place]
             if isinstance(element, str):
                 if _SURROGATE.search(element):
-                    holder[place] = _SURROGATE.sub("\ufffd", element)
+                    holder[place] = whole_characters(element)
             elif isinstance(element, list | dict):
                 unseen.append(element)
         if isinstance(holder, dict) and any(map(_SURROGATE.search, holder)):
-            replaced = {_SURROGATE.sub("\ufffd", key): element for key, element in holder.items()}
+            replaced = {whole_characters(key): element for key, element in holder.items()}
             holder.clear()
             holder.update(replaced)
     return whole[0]

@@ -116,18 +116,18 @@ def _search(typed: Typed, *, may_refresh: bool) -> int:
 
 def _taker(typed: Typed) -> Callable[[Hit], None] | None:
     """Return what prints a hit the moment it is found; null for forms that need all of them at once."""
-    if typed.jsonl:
-
-        def print_json(one: Hit) -> None:
-            told = shapes.hit(one, snippet_characters=typed.snippet, with_context=bool(typed.context))
-            output.line(output.json_text({"schema_version": output.SCHEMA_VERSION, **told}))
-
-        return print_json
+    if typed.jsonl and not typed.per_session:  # what a share leaves out is known at the end
+        return lambda one: _print_json_line(one, typed)
     if typed.lines:
         from cli.hit_lines import print_line
 
         return lambda one: print_line(one, typed.snippet)
     return None
+
+
+def _print_json_line(one: Hit, typed: Typed) -> None:
+    told = shapes.hit(one, snippet_characters=typed.snippet, with_context=bool(typed.context))
+    output.line(output.json_text({"schema_version": output.SCHEMA_VERSION, **told}))
 
 
 def _fresh(settings: Settings, *, may_refresh: bool) -> Freshness:
@@ -187,7 +187,10 @@ def _print_for_people(result: SearchResult, state: Freshness, request: SearchReq
         search_notes.print_reading(result.reading)
     if typed.count:
         output.line(str(result.total))
-    elif not (typed.jsonl or typed.lines):
+    elif typed.jsonl:
+        for one in result.hits:  # none are kept where each was printed as it came
+            _print_json_line(one, typed)
+    elif not typed.lines:
         from cli.hit_text import print_hits
 
         print_hits(result.hits, typed)

@@ -16,13 +16,13 @@ from index.match.regex import read_regex
 from index.match.spans import Span
 from index.match.words import WordsQuery, read_words
 from index.opening import open_reader
-from index.search import statements, tools
+from index.search import tools
 from index.search.candidates import FETCH_BELOW, FullText, count_texts
 from index.search.context import context_of
 from index.search.details import count_equal, describe
 from index.search.explain import explain
 from index.search.found import Hit, Miss, SearchResult
-from index.search.hunt import Hunt, Reading, open_hunt
+from index.search.hunt import Hunt, ReadQuery, open_hunt
 from index.search.matches import Match
 from index.search.misses import nearest_misses
 from index.search.page import LOOKED_AT_FURTHER, LOOKED_UP_FURTHER, SessionKey, Sessions, cut_page
@@ -30,7 +30,7 @@ from index.search.request import Mode, SearchRequest
 from index.search.scope import Scope, read_scope
 from index.search.tools import Told
 from index.settings import Settings
-from index.sqlite_errors import translate_read_errors
+from index.sqlite_errors import SEARCH_BUSY_TIMEOUT_MS, translate_read_errors
 
 FEW_TOOL_EVENTS: Final = 5000
 """Up to so many events of tools are all looked through, in tens of milliseconds."""
@@ -57,7 +57,8 @@ def search(settings: Settings, request: SearchRequest, take: Callable[[Hit], Non
     out of time on too many texts, and the errors of ``open_reader``.
     """
     query = read(request)
-    with translate_read_errors(settings.index_path), closing(open_reader(settings.index_path)) as connection:
+    path, wait_ms = settings.index_path, SEARCH_BUSY_TIMEOUT_MS
+    with translate_read_errors(path, wait_ms), closing(open_reader(path, wait_ms)) as connection:
         connection.execute("PRAGMA temp_store = memory")
         connection.execute("BEGIN")
         scope = read_scope(connection, request.searched, request.filters)
@@ -95,12 +96,10 @@ def _count_looked_through(connection: sqlite3.Connection, request: SearchRequest
     prose = count_texts(connection, scope)
     if not scope.with_tools or request.mode is Mode.WORDS:
         return prose
-    if scope.tools:
-        return prose + tools.count_texts(connection, scope)
-    return prose + int(connection.execute(*statements.count_tool_texts(scope)).fetchone()[0])
+    return prose + tools.count_texts(connection, scope)
 
 
-def read(request: SearchRequest) -> Reading:
+def read(request: SearchRequest) -> ReadQuery:
     """Read the query in the request's mode; raises what the mode's reader raises."""
     match request.mode:
         case Mode.WORDS:
@@ -154,7 +153,7 @@ class _Listing:
 def _answer(
     full_text: FullText,
     request: SearchRequest,
-    query: Reading,
+    query: ReadQuery,
     scope: Scope,
     settings: Settings,
     take: Callable[[Hit], None] | None,

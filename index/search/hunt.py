@@ -38,10 +38,13 @@ from index.search.tools import Told, find_in_heads
 from index.search.words import WordMatcher
 from index.settings import Settings
 
-Reading = Query | RegexQuery | WordsQuery
+ReadQuery = Query | RegexQuery | WordsQuery
 """A query as its mode's reader read it."""
 
 _LOOKED_UP_TOGETHER: Final = 256
+RANKED_BELOW: Final = 20_000
+"""Up to so many texts with the words are all ranked; of more, those that are newest, ``RANKED_TOGETHER`` at a time."""
+RANKED_TOGETHER: Final = 100
 
 
 @dataclass(slots=True)
@@ -69,13 +72,13 @@ class Hunt:
 
 @contextmanager
 def open_hunt(
-    full_text: FullText, request: SearchRequest, query: Reading, scope: Scope, settings: Settings
+    full_text: FullText, request: SearchRequest, query: ReadQuery, scope: Scope, settings: Settings
 ) -> Iterator[Hunt]:
     """Begin to look for a query that was read in the request's mode; within the block its matches can be taken."""
     connection = full_text.connection
     if isinstance(query, WordsQuery):
         with WordMatcher(query) as matcher:
-            yield _hunt_words(full_text, matcher, scope, request.order)
+            yield _hunt_words(full_text, matcher, scope, request)
         return
     hunt = _hunt_literal(full_text, query, scope, request)
     if scope.with_tools:
@@ -92,7 +95,7 @@ def _hunt_literal(full_text: FullText, query: Query | RegexQuery, scope: Scope, 
     judge = PatternJudge(query.spans) if isinstance(query, RegexQuery) else Judge(query.verifier().matches)
     proposals = full_text.propose(query.key, scope.fields)
     at_most = sum(proposal.at_most for proposal in proposals)
-    to_the_end = request.limit is None or request.exact_total or request.order is Sort.RELEVANCE
+    to_the_end = request.to_the_end or request.order is Sort.RELEVANCE
     if not query.key:
         candidates = all_newest_first(full_text.connection, scope)
     elif to_the_end:
@@ -136,33 +139,65 @@ def _score(query: Query | RegexQuery, match: Match) -> float:
     return score_of(len(query.spans(match.text)), len(match.text))
 
 
-def _hunt_words(full_text: FullText, matcher: WordMatcher, scope: Scope, order: Sort) -> Hunt:
+def _hunt_words(full_text: FullText, matcher: WordMatcher, scope: Scope, request: SearchRequest) -> Hunt:
     """Look for words, phrases and prefixes (``index.match.words``): best first, or newest first.
 
     Best first, those that hold what was typed letter for letter come before those that hold only its words.
     """
     judge = Judge(matcher.spelled_match)
     if matcher.expression is None:
-        found, at_most = _by_spelling(full_text, matcher, scope, order, judge)
+        found, at_most = _by_spelling(full_text, matcher, scope, request.order, judge)
     else:
-        found, at_most = _by_words(full_text, matcher, matcher.expression, scope, order, judge)
-    return Hunt(found, at_most, judge, matcher.spans, is_ranked=order is Sort.RELEVANCE)
+        found, at_most = _by_words(full_text, matcher, matcher.expression, scope, request, judge)
+    return Hunt(found, at_most, judge, matcher.spans, is_ranked=request.order is Sort.RELEVANCE)
 
 
 def _by_words(
-    full_text: FullText, matcher: WordMatcher, expression: str, scope: Scope, order: Sort, judge: Judge
+    full_text: FullText, matcher: WordMatcher, expression: str, scope: Scope, request: SearchRequest, judge: Judge
 ) -> tuple[Iterator[Group], int]:
     connection = full_text.connection
     holding = statements.proposed_ids("prose_words", expression)
     at_most = int(connection.execute(f"SELECT count(*) FROM ({holding.sql})", holding.values).fetchone()[0])
-    if order is Sort.TIME:
+    if request.order is Sort.TIME:
         candidates = among_newest_first(full_text, [holding], scope)
         return groups(connection, candidates, judge), at_most
+    if at_most > RANKED_BELOW:
+        if request.to_the_end:
+            candidates = among_newest_first(full_text, [holding], scope)
+        else:
+            candidates, judge = all_newest_first(connection, scope), Judge(matcher.matches)
+        return _best_of_each_run(connection, matcher, groups(connection, candidates, judge)), at_most
     ranked = connection.execute(*statements.ranked_ids(expression))
     matches = _in_scope(connection, ranked, scope)
     if _needs_texts(matcher):
         return _ranked(connection, matcher, matches), at_most
     return _grouped(connection, _newest_of_score(matches)), at_most
+
+
+def _best_of_each_run(connection: sqlite3.Connection, matcher: WordMatcher, found: Iterator[Group]) -> Iterator[Group]:
+    """Rank matches that come newest first, ``RANKED_TOGETHER`` at a time. Cost: what is taken, and the rest of its run.
+
+    Words that so many texts hold tell one from the other by how often they stand in it, not by how rare they are.
+    """
+    looked_at = 0
+    run: list[Match] = []
+    for group in found:
+        looked_at += group.looked_at
+        for match in group.matches:
+            score = score_of(max(matcher.count_typed(match.text), 1), len(match.text))
+            rank = (float(matcher.as_typed(match.text)), score, match.at)
+            run.append(match._replace(rank=rank, score=score))
+        if len(run) >= RANKED_TOGETHER:
+            yield from _one_run(connection, run, looked_at)
+            looked_at, run = 0, []
+    yield from _one_run(connection, run, looked_at)
+
+
+def _one_run(connection: sqlite3.Connection, run: list[Match], looked_at: int) -> Iterator[Group]:
+    run.sort(key=_rank, reverse=True)
+    for group in _grouped(connection, iter(run)):
+        yield group._replace(looked_at=looked_at)
+        looked_at = 0
 
 
 def _needs_texts(matcher: WordMatcher) -> bool:
@@ -218,10 +253,7 @@ def _ranked(connection: sqlite3.Connection, matcher: WordMatcher, matches: Itera
             score = (match.score or 0.0) + weight
             rank = (float(matcher.as_typed(match.text)), score, match.at)
             ranked.append(match._replace(rank=rank, score=score))
-    ranked.sort(key=_rank, reverse=True)
-    for group in _grouped(connection, iter(ranked)):
-        yield group._replace(looked_at=looked_at)
-        looked_at = 0
+    yield from _one_run(connection, ranked, looked_at)
 
 
 def _rank(match: Match) -> tuple[float | str, ...]:

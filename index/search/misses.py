@@ -15,7 +15,7 @@ from index.match.query import Query
 from index.match.words import read_words
 from index.search.candidates import FullText, among_newest_first, narrowed
 from index.search.found import Miss
-from index.search.hunt import Reading, open_hunt
+from index.search.hunt import ReadQuery, open_hunt
 from index.search.matches import Judge, Match, groups
 from index.search.page import Sessions, cut_page
 from index.search.request import Filters, Mode, SearchRequest, Sort
@@ -29,7 +29,7 @@ COUNTED: Final = 1000
 def nearest_misses(
     full_text: FullText,
     request: SearchRequest,
-    query: Reading,
+    query: ReadQuery,
     scope: Scope,
     settings: Settings,
     texts: int,
@@ -62,7 +62,7 @@ class _Asker:
     settings: Settings
 
     def count(
-        self, query: Reading, scope: Scope, kind: str, name: str | None = None, mode: Mode | None = None
+        self, query: ReadQuery, scope: Scope, kind: str, name: str | None = None, mode: Mode | None = None
     ) -> Miss | None:
         """Return the miss with its number of hits; null when there are none. Newest first: that needs no ranking."""
         if not scope.families:

@@ -77,7 +77,6 @@ def cut_page(
     shares: dict[SessionKey, int] = {}
     in_order = 0  # hits that have a place in the list: met, less those over their session's share
     wanted = None if request.limit is None else request.offset + request.limit
-    to_the_end = request.exact_total or wanted is None
     further = 0
     for group in groups:
         for match in group.matches:
@@ -89,7 +88,7 @@ def cut_page(
             if in_order >= request.offset and (wanted is None or in_order < wanted):
                 enlist(match)
             in_order += 1
-        if wanted is None or in_order < wanted or to_the_end:
+        if wanted is None or in_order < wanted or request.to_the_end:
             continue
         further += group.looked_at
         if further > look_further:

@@ -20,7 +20,7 @@ from index.search.matches import Match
 from index.search.request import Filters
 from index.search.scope import read_scope
 from index.settings import Settings
-from index.sqlite_errors import translate_read_errors
+from index.sqlite_errors import SEARCH_BUSY_TIMEOUT_MS, translate_read_errors
 
 NEWEST_PROMPTS: Final = 100
 """How many prompts ``newest_prompts`` looks through, as many as a prompt history keeps."""
@@ -38,7 +38,8 @@ def newest_prompts(settings: Settings, query_text: str, limit: int) -> tuple[str
     if not trimmed:
         return trimmed, [], False
     query = read_query(trimmed)
-    with translate_read_errors(settings.index_path), closing(open_reader(settings.index_path)) as connection:
+    path, wait_ms = settings.index_path, SEARCH_BUSY_TIMEOUT_MS
+    with translate_read_errors(path, wait_ms), closing(open_reader(path, wait_ms)) as connection:
         connection.execute("BEGIN")
         found: list[Hit] = []
         for candidate in islice(_newest(connection), NEWEST_PROMPTS):

@@ -80,6 +80,11 @@ class SearchRequest:
     deep: bool = False
 
     @property
+    def to_the_end(self) -> bool:
+        """Return whether every hit is looked for, not only those of a page."""
+        return self.limit is None or self.exact_total
+
+    @property
     def order(self) -> Sort:
         """Return the order that holds."""
         if self.sort is not None:

@@ -115,6 +115,11 @@ class WordMatcher:
         key = search_key(text)
         return all(typed in key for typed in self._typed)
 
+    def count_typed(self, text: str) -> int:
+        """Return how often the words of the query stand in ``text`` as they were typed, inside of others too; rough."""
+        key = search_key(text)
+        return sum(key.count(word) for term in self.query.terms for word in term.words)
+
     def spelled_weight(self, text: str) -> float | None:
         """Return what the terms that SQLite does not decide add to a text's rank; null where ``spelled_match`` fails.
 

@@ -1,6 +1,6 @@
 """Reads the frontmatter of a memory note: what stands between two lines ``---`` at its head.
 
-Pure: text in, plain values out. yaml is imported only for the rare value that needs it; nothing of ours is.
+Pure: text in, plain values out. yaml is imported only for the rare value that needs it; of ours, ``persist.lines``.
 
 Two kinds of authors write these headers. Aster writes ``key: text`` raw, so its values may be anything,
 YAML or not (``spec/aster.md`` 4.2); people and other tools write YAML. So the header is cut into keys with
@@ -11,7 +11,8 @@ what belongs to them, and each is read on its own: one odd value never spoils th
 2. A value in closed quotes is read without them (B86), but in a header with CRLF line ends it keeps them.
    Aster never strips quotes, and Aster's own result for such a file is pinned (``samples/aster``
    ``expected.json``, by-hand.md); its writer and every YAML writer end lines with LF.
-3. Lists of plain texts are lists; folded and literal blocks and escapes are read as YAML without types.
+3. Lists of plain texts are lists; folded and literal blocks and escapes are read as YAML without types. Two escaped
+   halves of a character, as JSON writes an emoji, are that character; a lone half is U+FFFD, as in JSON lines.
 4. Anything else (mappings, tags, nested lists, what YAML refuses) is the text as written.
 """
 
@@ -19,6 +20,8 @@ from __future__ import annotations
 
 import re
 from typing import Final, NamedTuple, TypeAlias
+
+from persist.lines import whole_characters
 
 Value: TypeAlias = str | list[str]
 
@@ -180,12 +183,16 @@ def _yaml_value(entry: _Entry, keeps_quotes: bool) -> Value | None:
     if node.tag not in _DEFAULT_TAGS:
         return written
     if isinstance(node, yaml.ScalarNode):
-        return written if keeps_quotes and node.style in ("'", '"') else str(node.value).strip()
+        return written if keeps_quotes and node.style in ("'", '"') else _scalar_text(node.value)
     if isinstance(node, yaml.SequenceNode) and all(
         isinstance(element, yaml.ScalarNode) and element.tag in _DEFAULT_TAGS for element in node.value
     ):
-        return [str(element.value).strip() for element in node.value]
+        return [_scalar_text(element.value) for element in node.value]
     return written
+
+
+def _scalar_text(value: object) -> str:
+    return whole_characters(str(value)).strip()
 
 
 def _as_written(entry: _Entry, keeps_quotes: bool) -> dict[str, Value]:

@@ -68,7 +68,8 @@ HIT: Final = {
 }  # fmt: skip
 STANDING: Final = {
     "stale": bool, "age_s": NUMBER_OR_NULL, "refreshed": bool, "sources_behind": INT_OR_NULL,
-    "bytes_behind": INT_OR_NULL, "why_not": TEXT_OR_NULL, "notes": [str],
+    "bytes_behind": INT_OR_NULL, "why_not": TEXT_OR_NULL, "unreadable": INT_OR_NULL,
+    "notes": [str],
 }  # fmt: skip
 SEARCH: Final = {
     "schema_version": int, "query": str, "case": re.compile("insensitive|sensitive"),

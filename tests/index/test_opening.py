@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -15,7 +17,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from index.errors import AsterIndexError, IndexNewerError, IndexUnusableError, NoIndexError
+from index.errors import AsterIndexError, IndexBusyError, IndexNewerError, IndexUnusableError, NoIndexError
 from index.freshness import freshness_of
 from index.ingest import ingest
 from index.lock import index_lock
@@ -25,11 +27,13 @@ from index.search import SearchRequest, newest_prompts, search
 from index.sessions import list_sessions, show_session
 from index.settings import Settings
 from index.show import show_event
+from index.sqlite_errors import translate_read_errors
 from index.status import status
 from migrations import GENERATION, PAGE_SIZE_BYTES
 from tests import builders as make
 from tests.builders import HomeBuilder
 from tests.conftest import REPOSITORY
+from tests.index import processes
 from tests.index.filled import snapshot
 
 pytestmark = pytest.mark.usefixtures("quick_schema")
@@ -374,6 +378,102 @@ def test_an_index_on_read_only_storage_answers(filled: Settings, isolated: Path,
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == ["121", "True", "4", "heron", "0", "0", "True"]
     assert snapshot(isolated) == before
+
+
+# A disk that gives or takes no bytes is no damage, and nobody's lock is waited for by a search.
+
+
+def beside(path: Path) -> list[Path]:
+    return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")]
+
+
+@pytest.mark.parametrize("state", ["alone", "empty beside", "as left"])
+def test_an_index_on_a_full_disk_answers(filled: Settings, state: str) -> None:
+    before = without_age(read_only(filled))
+    if state != "as left":
+        alone(filled.index_path, filled.index_path.read_bytes())
+    if state == "empty beside":
+        for path in beside(filled.index_path):
+            path.touch()
+    data = filled.index_path.read_bytes()
+
+    def act() -> None:
+        assert without_age(read_only(filled)) == before
+        assert status(filled).usable
+
+    assert processes.run_on_small_disk(act, 0) == (0, "")
+    assert filled.index_path.read_bytes() == data
+    assert without_age(read_only(filled)) == before
+
+
+def test_where_the_log_is_needed_a_full_disk_is_named_and_no_rebuild(filled: Settings) -> None:
+    """The file without its log is an older state: answering from it alone would be a lie."""
+    path = filled.index_path
+    log = beside(path)[0]
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("UPDATE meta SET value = 'other' WHERE key = 'projection'")
+        kept = path.read_bytes(), log.read_bytes()
+    alone(path, kept[0])
+    log.write_bytes(kept[1])
+    assert log.stat().st_size > 0
+
+    def act() -> None:
+        for name, reader in READERS.items():
+            with pytest.raises(IndexUnusableError) as told:
+                reader(filled)
+            assert str(told.value) == f"{path} cannot be read (disk I/O error); check the disk", name
+        assert "check the disk" in (status(filled).why or "")
+
+    assert processes.run_on_small_disk(act, 0) == (0, "")
+    assert search(filled, SearchRequest("heron")).total > 0
+    assert freshness_of(filled).stale
+
+
+def test_a_log_that_is_cut_while_it_is_read_is_no_damage(filled: Settings) -> None:
+    path = filled.index_path
+    log = beside(path)[0]
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("UPDATE meta SET value = hex(zeroblob(50000)) WHERE key = 'projection'")
+        with closing(open_reader(path)) as reader:
+            os.truncate(log, 100)
+            reader.execute("PRAGMA cache_size = 0")
+            with pytest.raises(IndexUnusableError) as told, translate_read_errors(path):
+                reader.execute("SELECT sum(length(value)) FROM meta").fetchone()
+    assert isinstance(told.value.__cause__, sqlite3.OperationalError)
+    assert told.value.__cause__.sqlite_errorname == "SQLITE_IOERR_SHORT_READ"
+    assert (told.value.reason, told.value.cure) == ("cannot be read (disk I/O error)", "check the disk")
+
+
+def test_too_many_open_files_is_no_damage(filled: Settings) -> None:
+    def act() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 1, 4096))
+        held = [os.dup(0)]
+        with contextlib.suppress(OSError):
+            while True:
+                held.append(os.dup(0))
+        for spare in range(1, 4):
+            os.close(held.pop())
+            try:
+                open_reader(filled.index_path).close()
+            except IndexUnusableError as error:
+                assert error.cure != "run: asx rebuild", (spare, error)  # noqa: PT017 - the number met is not known
+
+    assert processes.start(act).wait() == (0, "")
+
+
+@pytest.mark.parametrize("name", ["search", "search short", "nothing found", "newest prompts"])
+def test_a_search_waits_for_no_lock(filled: Settings, name: str) -> None:
+    with closing(sqlite3.connect(filled.index_path, isolation_level=None)) as holder:
+        holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+        holder.execute("BEGIN EXCLUSIVE")
+        began = time.monotonic()
+        with pytest.raises(IndexBusyError) as told:
+            READERS[name](filled)
+        assert time.monotonic() - began < 1
+        assert "waited" not in str(told.value)
+        with pytest.raises(IndexBusyError, match=r"\(waited 1.2 s\)"):
+            open_reader(filled.index_path, 1200)
+        assert time.monotonic() - began > 1
 
 
 @pytest.mark.parametrize("name", ["directory", "foreign", "text", "empty", "missing"])

@@ -20,7 +20,7 @@ from index.ingest import ingest
 from index.lock import index_lock, lock_path
 from index.opening import open_reader
 from index.rebuild import rebuild
-from index.refresh import refresh
+from index.refresh import _state, refresh
 from index.search import SearchRequest, search
 from index.settings import Settings
 from persist.errors import BusyError
@@ -242,25 +242,95 @@ def test_the_lock_holds_across_processes(tmp_path: Path) -> None:
 # What cannot be written (B68), and what fails half way.
 
 
+def give_up_powers() -> None:
+    """Become somebody whom the mode bits bind."""
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+
+
+def let_all_read(home: HomeBuilder, folder: Path) -> None:
+    for path in [folder, *folder.iterdir(), *home.home.rglob("*"), *home.home.parents, *folder.parents]:
+        if path.stat().st_uid == os.geteuid() and path != Path("/"):
+            path.chmod(path.stat().st_mode | (0o055 if path.is_dir() else 0o044))
+
+
+@pytest.mark.parametrize("beside", ["writable", "read-only", "missing"])
+def test_a_read_only_file_in_a_folder_that_is_none_is_told_as_read_only(
+    beside: str, home: HomeBuilder, filled: Settings
+) -> None:
+    """Where ``-shm`` cannot be written either, SQLite takes each of its own reads for another's write."""
+    append(home)
+    folder = filled.index_path.parent
+    let_all_read(home, folder)
+    folder.chmod(0o777)
+    lock_path(filled.index_path).chmod(0o666)
+    filled.index_path.chmod(0o444)
+    for suffix in ("-wal", "-shm"):
+        path = filled.index_path.with_name(filled.index_path.name + suffix)
+        if beside == "missing":
+            path.unlink()
+        else:
+            path.chmod(0o444 if beside == "read-only" else 0o666)
+
+    def act() -> None:
+        give_up_powers()
+        for _ in range(2):  # the first may make -wal and -shm, with the file's own mode
+            told = refresh(filled)
+            assert (told.refreshed, told.stale, told.why_not) == (False, True, NotRefreshed.READ_ONLY), told
+            assert told.sentence is not None
+            assert "it cannot be written here" in told.sentence
+        assert hits(filled, "heron") == 4
+
+    assert processes.start(act).wait() == (0, "")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can write what somebody else may only read")
+def test_a_write_after_the_look_is_seen_where_shm_may_not_be_written(home: HomeBuilder, filled: Settings) -> None:
+    path = filled.index_path
+    let_all_read(home, path.parent)
+    path.parent.chmod(0o777)
+    ready, written = path.with_name("ready"), path.with_name("written")
+
+    def act() -> None:
+        give_up_powers()
+        with closing(open_reader(path)) as reader:
+            before = _state(reader, path)
+            assert [_state(reader, path) for _ in range(3)] == [before] * 3
+            ready.touch()
+            wait_for(written)
+            assert _state(reader, path) != before
+
+    child = processes.start(act)
+    wait_for(ready)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("UPDATE meta SET value = 'other' WHERE key = 'projection'")
+        written.touch()
+        assert child.wait() == (0, "")
+
+
+def wait_for(path: Path) -> None:
+    until = time.monotonic() + 20
+    while not path.exists():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
 def test_what_may_not_be_written_is_searched_as_it_is(home: HomeBuilder, filled: Settings) -> None:
     append(home)
     folder = filled.index_path.parent
     told: list[Freshness] = []
 
     def act() -> None:
-        if os.geteuid() == 0:
-            os.setgroups([])
-            os.setgid(65534)
-            os.setuid(65534)
+        give_up_powers()
         told.append(refresh(filled))
         assert told[0].why_not is NotRefreshed.READ_ONLY, told
         assert told[0].stale
         assert hits(filled, "heron") == 4
 
     if os.geteuid() == 0:
-        for path in [folder, *folder.iterdir(), *home.home.rglob("*"), *home.home.parents, *folder.parents]:
-            if path.stat().st_uid == 0 and path != Path("/"):
-                path.chmod(path.stat().st_mode | (0o055 if path.is_dir() else 0o044))
+        let_all_read(home, folder)
     else:
         folder.chmod(0o500)
         lock_path(filled.index_path).chmod(0o400)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from persist.lines import decode_line
 from persist.memory.frontmatter import Value, read_frontmatter
 
 
@@ -198,3 +199,19 @@ def test_the_odd_headers_of_b86(data: Path) -> None:
         "wiki": "[[linked page]] and more",
     }
     assert read["dup"][0]["name"] == "dup-two"
+
+
+HALVES = [
+    ("\\ud83d\\ude80", "🚀"),
+    ("\\ud83d", "\ufffd"),
+    ("\\ude80 x", "\ufffd x"),
+    ("\\ud83d\\ud83d\\ude80", "\ufffd🚀"),
+]
+
+
+@pytest.mark.parametrize(("escaped", "text"), HALVES)
+def test_escaped_halves_of_a_character_are_read_as_json_lines_are(escaped: str, text: str) -> None:
+    name = f'"launch {escaped}"'
+    values, _ = read_frontmatter(header(f"name: {name}", f"aliases: [plain, {name}]", "tags:", f"  - {name}"))
+    assert values == {"name": f"launch {text}", "aliases": ["plain", f"launch {text}"], "tags": [f"launch {text}"]}
+    assert decode_line(f'"{escaped}"'.encode()).records == [text]

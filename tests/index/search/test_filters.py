@@ -177,7 +177,7 @@ def lets_in(filters: Filters, one: Told) -> bool:
         and (filters.since is None or one.at >= filters.since)
         and (filters.until is None or one.at < filters.until)
         and (not filters.roles or (not is_memory and one.kind in filters.roles))
-        and (not filters.tools or (one.field == "tools" and one.tool in filters.tools))
+        and (not filters.tools or (one.field == "tools" and (one.tool or "").lower() in map(str.lower, filters.tools)))
         and (filters.branch is None or (session is not None and session.branch == filters.branch))
         and not (filters.main_only and session is not None and session.parent is not None)
     )
