@@ -95,8 +95,8 @@ class Freshness:
         if not self.sources_behind:
             return f"some files may have changed since the index was made{told}; run: asx ingest"
         many = "1 changed file is" if self.sources_behind == 1 else f"{self.sources_behind:,} changed files are"
-        size = f", {_size(self.bytes_behind)} to read," if self.bytes_behind else ""
-        return f"{many} not in the index yet{size}{told}; run: asx ingest".replace(",;", ";")
+        size = f", {_size(self.bytes_behind)} to read" if self.bytes_behind else ""
+        return f"{many} not in the index yet{size}{told}; run: asx ingest"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ PROJECTION_VERSION: Final = 1
 SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 """What SQLite may put beside a database, by the end of its name."""
 _MAGIC: Final = b"SQLite format 3\0"
+_FIRST_CODES: Final = frozenset({sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMSIZE})
+"""Only the first connection to a database cuts ``-shm`` and makes it grow again, under a lock on it."""
 
 
 class Finding(Enum):
@@ -212,7 +214,7 @@ def _connect_reading(path: Path, busy_timeout_ms: int) -> sqlite3.Connection:
     try:
         return _connect(read_only_uri(path), busy_timeout_ms)
     except sqlite3.DatabaseError as error:
-        if primary_code(error) not in UNREADABLE_CODES - DAMAGED_CODES or not _is_alone(path):
+        if primary_code(error) not in UNREADABLE_CODES - DAMAGED_CODES or not _is_alone(path, error):
             raise
     return _connect(f"{read_only_uri(path)}&immutable=1", busy_timeout_ms)
 
@@ -227,14 +229,16 @@ def _connect(uri: str, busy_timeout_ms: int) -> sqlite3.Connection:
     return connection
 
 
-def _is_alone(path: Path) -> bool:
-    """Return whether the file holds all of the index, and no connection has ``-wal`` and ``-shm`` in use.
+def _is_alone(path: Path, error: sqlite3.DatabaseError) -> bool:
+    """Return whether the file holds all of the index, and no connection that writes it has ``-wal`` and ``-shm`` open.
 
-    One that does has made both and given ``-shm`` its size (https://www.sqlite.org/walformat.html, "Files On Disk"). A
-    full disk may leave both behind, empty.
+    One that does has made both and given ``-shm`` its size (https://www.sqlite.org/walformat.html, "Files On Disk").
+    An older ``-shm`` may lie there with its size; ``_FIRST_CODES`` tell that nobody has it open.
     """
     log_bytes, shared_bytes = (_size_bytes(path.with_name(path.name + suffix)) for suffix in ("-wal", "-shm"))
-    return log_bytes is None or (log_bytes == 0 and not shared_bytes)
+    if log_bytes:
+        return False
+    return log_bytes is None or not shared_bytes or error.sqlite_errorcode in _FIRST_CODES
 
 
 def _size_bytes(path: Path) -> int | None:

@@ -88,7 +88,8 @@ def test_tools_are_named(shown: Callable[..., list[str]]) -> None:
 def test_what_a_session_has_more_is_a_command(shown: Callable[..., list[str]]) -> None:
     typed = Typed(query="needle", in_=("answers",), since="7d", exclude_session=("x",), limit=3, offset=6)
     told = shown(hit(), replace(hit(), more_in_session=12), typed=typed)
-    assert told[-1] == (f"  12 more of this session, not listed: asx search --in answers --session {ID} --since 7d needle")
+    command = f"asx search --in answers --session {ID} --since 7d needle"
+    assert told[-1] == f"  12 more of this session, not listed: {command}"
 
 
 def test_a_block_has_its_name_for_a_head_and_no_turn(shown: Callable[..., list[str]]) -> None:

@@ -563,7 +563,7 @@ def test_a_file_that_cannot_be_read_makes_a_zero_no_answer(own: HomeBuilder, run
     make.make_unreadable(transcript)
     missed = run("search", "--in", "tools", "--deep", "--no-refresh", "needle")
     assert missed.code == 6
-    assert f"{CLAUDE}.jsonl could not be read: " in missed.stderr
+    assert f"{CLAUDE}.jsonl could not be read" in missed.stderr
     told = run("search", "--in", "tools", "--deep", "--no-refresh", "needle", "--json")
     assert (told.code, [one["path"] for one in told.json()["unread"]]) == (6, [str(transcript)])
 

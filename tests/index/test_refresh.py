@@ -121,8 +121,9 @@ def test_too_much_is_left_and_told_before_anything_is_done(home: HomeBuilder, fi
     assert (told.refreshed, told.stale, told.why_not, told.sources_behind) == (False, True, NotRefreshed.TOO_MUCH, 30)
     assert told.bytes_behind is not None
     assert told.bytes_behind > 30 * 80_000
-    assert told.sentence == "30 changed files are not in the index yet, 2 MB to read, (too much for a search to do first);" \
-        " run: asx ingest"  # fmt: skip
+    assert told.sentence == (
+        "30 changed files are not in the index yet, 2 MB to read (too much for a search to do first); run: asx ingest"
+    )
     assert snapshot(filled.index_path.parent) == before
     assert refresh(with_budget(filled, 60_000)).refreshed
 
