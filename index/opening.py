@@ -33,6 +33,8 @@ PROJECTION_VERSION: Final = 1
 SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 """What SQLite may put beside a database, by the end of its name."""
 _MAGIC: Final = b"SQLite format 3\0"
+_SHARED_BLOCK_BYTES: Final = 32 * 1024
+"""``-shm`` grows by so much (https://www.sqlite.org/walformat.html, "WAL-Index File Format")."""
 _FIRST_CODES: Final = frozenset({sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMSIZE})
 """Only the first connection to a database cuts ``-shm`` and makes it grow again, under a lock on it."""
 
@@ -232,13 +234,13 @@ def _connect(uri: str, busy_timeout_ms: int) -> sqlite3.Connection:
 def _is_alone(path: Path, error: sqlite3.DatabaseError) -> bool:
     """Return whether the file holds all of the index, and no connection that writes it has ``-wal`` and ``-shm`` open.
 
-    One that does has made both and given ``-shm`` its size (https://www.sqlite.org/walformat.html, "Files On Disk").
-    An older ``-shm`` may lie there with its size; ``_FIRST_CODES`` tell that nobody has it open.
+    One that does has made both and given ``-shm`` its first block; a full disk leaves a few bytes of it at most. An
+    older ``-shm`` may lie there with its size: then ``_FIRST_CODES`` tell that nobody has it open.
     """
     log_bytes, shared_bytes = (_size_bytes(path.with_name(path.name + suffix)) for suffix in ("-wal", "-shm"))
     if log_bytes:
         return False
-    return log_bytes is None or not shared_bytes or error.sqlite_errorcode in _FIRST_CODES
+    return log_bytes is None or (shared_bytes or 0) < _SHARED_BLOCK_BYTES or error.sqlite_errorcode in _FIRST_CODES
 
 
 def _size_bytes(path: Path) -> int | None:

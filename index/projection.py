@@ -98,7 +98,7 @@ class Projector:
         """See that SQLite will take every row made since the last check, so that no insert fails half-way.
 
         Raises ``UnicodeEncodeError`` for half a character, ``OverflowError`` for an integer beyond 64 bits and
-        ``TypeError`` for what is no value of SQLite's. Cost: about a microsecond a row.
+        ``TypeError`` for what is no value of SQLite's. Cost: one or two microseconds a row.
         """
         for rows, length in zip(self.rows.tables(), self._checked.lengths, strict=True):
             if len(rows) > length:
@@ -208,13 +208,15 @@ class Projector:
 def check_storable(values: Iterable[object]) -> None:
     """See that SQLite takes each value; raises as ``Projector.check`` does."""
     for value in values:
+        if value is None:
+            continue
         if isinstance(value, str):
             if not value.isascii():
                 value.encode()
         elif isinstance(value, int):
             if not _MIN_INTEGER <= value <= _MAX_INTEGER:
                 raise OverflowError("an integer beyond 64 bits")
-        elif not (value is None or isinstance(value, bytes | float)):
+        elif not isinstance(value, (bytes, float)):  # a union would be built anew each time
             raise TypeError(f"no value of SQLite's: {type(value).__name__}")
 
 

@@ -197,6 +197,7 @@ def _print_for_people(result: SearchResult, state: Freshness, request: SearchReq
     if not result.total:
         search_notes.print_freshness(state)  # the likeliest reason comes first
         search_notes.print_nothing_found(result, typed)
+        search_notes.print_unread_sources(state)
     elif not typed.count:
         search_notes.print_listed(result, request, typed)
     search_notes.print_unjudged(result, typed)

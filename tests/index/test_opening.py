@@ -387,14 +387,15 @@ def beside(path: Path) -> list[Path]:
     return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")]
 
 
-@pytest.mark.parametrize("state", ["alone", "empty beside", "as left"])
+@pytest.mark.parametrize("state", ["alone", "remains beside", "as left"])
 def test_an_index_on_a_full_disk_answers(filled: Settings, state: str) -> None:
     before = without_age(read_only(filled))
     if state != "as left":
         alone(filled.index_path, filled.index_path.read_bytes())
-    if state == "empty beside":
-        for path in beside(filled.index_path):
-            path.touch()
+    if state == "remains beside":  # as an attempt on a full disk leaves them
+        log, shared = beside(filled.index_path)
+        log.touch()
+        shared.write_bytes(bytes(3))
     data = filled.index_path.read_bytes()
 
     def act() -> None:

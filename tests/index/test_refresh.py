@@ -252,7 +252,7 @@ def give_up_powers() -> None:
 
 
 def let_all_read(home: HomeBuilder, folder: Path) -> None:
-    for path in [folder, *folder.iterdir(), *home.home.rglob("*"), *home.home.parents, *folder.parents]:
+    for path in [folder, *folder.iterdir(), home.home, *home.home.rglob("*"), *home.home.parents, *folder.parents]:
         if path.stat().st_uid == os.geteuid() and path != Path("/"):
             path.chmod(path.stat().st_mode | (0o055 if path.is_dir() else 0o044))
 

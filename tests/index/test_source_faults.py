@@ -59,7 +59,7 @@ TOLD: dict[str, Parsed] = {
     "journal": Parsed(journal=[JournalEntry(None, HALF)]),
     "no value": Parsed(traits=[Trait("cwd", ["a list"])]),  # type: ignore[arg-type]
 }
-PLACES = [(name, told, "a", {}) for name, told in TOLD.items()]
+PLACES: list[tuple[str, Parsed, str, State]] = [(name, told, "a", {}) for name, told in TOLD.items()]
 PLACES += [("session", Parsed(), HALF, {}), ("state", Parsed(), "a", {"kept": HALF})]
 
 
