@@ -20,7 +20,7 @@ from index.plan import BROKEN, FAILED, HELD, Action, Plan, Step
 from index.run import plan_against, why_still_unreadable, without_cycles
 from index.settings import Settings
 from index.settle_sessions import moved_projects
-from index.sqlite_errors import translate_read_errors
+from index.sqlite_errors import SEARCH_BUSY_TIMEOUT_MS, translate_read_errors
 from persist.projects import ProjectResolver
 from persist.times import from_ns
 
@@ -135,7 +135,8 @@ def bytes_to_read(step: Step) -> int:
 
 def freshness_of(settings: Settings) -> Freshness:
     """Return the freshness of the index at its path. Raises the errors of ``open_reader``."""
-    with translate_read_errors(settings.index_path), closing(open_reader(settings.index_path)) as connection:
+    path, wait_ms = settings.index_path, SEARCH_BUSY_TIMEOUT_MS
+    with translate_read_errors(path, wait_ms), closing(open_reader(path, wait_ms)) as connection:
         return freshness(settings, connection)
 
 

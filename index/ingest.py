@@ -27,7 +27,7 @@ from index.results import IngestReport
 from index.run import begin_report, finish_report, plan_against, without_cycles
 from index.settings import Settings
 from index.settle_sessions import moved_projects
-from index.sqlite_errors import translate_write_errors
+from index.sqlite_errors import REBUILD, translate_write_errors
 from index.update import drop_still_unreadable, report_plan, write
 from persist.projects import ProjectResolver
 
@@ -61,7 +61,7 @@ def _must_remake(settings: Settings) -> str | None:
     try:
         connection = open_reader(settings.index_path)
     except IndexUnusableError as error:
-        if header.finding is Finding.OURS:
+        if header.finding is Finding.OURS and error.cure == REBUILD:
             return f"the index {error.reason}; it was made anew"
         raise
     try:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from index.errors import IndexUnusableError, QueryFailedError, QueryRefusedError, QueryTimeoutError
 from index.guard import HEAP_LIMIT_BYTES, Deadline, Guarded, Watchdog, guarded
 from index.results import Rows
-from index.sqlite_errors import REBUILD, UNREADABLE_CODES, primary_code
+from index.sqlite_errors import DAMAGED_CODES, REBUILD, UNREADABLE_CODES, primary_code
 from index.statement_text import is_blank
 
 LIMIT: Final = 100
@@ -153,8 +153,11 @@ def _translate(error: Exception, path: Path, sql: str, guard: Guarded, deadline:
     for beginning, what in _WRITES.items():
         if reason.startswith(beginning):
             return QueryRefusedError(what)
-    if code in UNREADABLE_CODES:  # named by its code: the message may quote what was read
-        return IndexUnusableError(path, f"is damaged ({getattr(error, 'sqlite_errorname', code)})", REBUILD)
+    name = getattr(error, "sqlite_errorname", code)  # named by its code: the message may quote what was read
+    if code in DAMAGED_CODES:
+        return IndexUnusableError(path, f"is damaged ({name})", REBUILD)
+    if code in UNREADABLE_CODES:
+        return IndexUnusableError(path, f"cannot be read ({name})", "check the disk")
     if isinstance(error, UnicodeError):
         return QueryFailedError("it holds characters that are not valid Unicode")
     return QueryFailedError(without_foreign_words(reason, sql))

@@ -40,7 +40,7 @@ from index.opening import (
 from index.plan import Action, KnownSource, Step
 from index.run import without_cycles
 from index.settings import Settings
-from index.sqlite_errors import BUSY_CODES, ROW_FAULTS, primary_code, refuse_damaged
+from index.sqlite_errors import BUSY_CODES, ROW_FAULTS, SEARCH_BUSY_TIMEOUT_MS, primary_code, refuse_damaged
 from persist.errors import StoreIOError
 from persist.fingerprint import edges
 from persist.regular import open_regular
@@ -83,7 +83,7 @@ def refresh(settings: Settings) -> Freshness:
         for _ in range(2):  # outrun once, the other run has done the work as a rule
             try:
                 _refuse_waiting(path)
-                with closing(open_reader(path)) as reader:
+                with closing(open_reader(path, SEARCH_BUSY_TIMEOUT_MS)) as reader:
                     return _refresh(settings, reader)
             except IndexBusyError:
                 return state_of(path, True, None, NotRefreshed.BUSY)

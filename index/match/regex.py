@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from time import process_time
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
@@ -70,10 +71,17 @@ class RegexQuery:
         ``text`` must not hold lone surrogates. Raises ``PatternTimeoutError`` when the text is not done within
         ``TEXT_TIMEOUT_S`` (or within the memory there is); at most 50 ms later, where the machine is free.
         """
+        return self._spans(text, None)
+
+    def first_span(self, text: str) -> list[Span]:
+        """Return the span of the first match alone, none for no match: enough to know a hit. Raises as ``spans``."""
+        return self._spans(text, 1)
+
+    def _spans(self, text: str, most: int | None) -> list[Span]:
         if len(text) <= _STEADY_CHARS and len(text) * len(self.text) <= _STEADY_WORK:
-            places = _places(self._pattern, text)
+            places = _places(self._pattern, text, most)
         else:
-            places = _watched_places(self._pattern, text)
+            places = _watched_places(self._pattern, text, most)
         if places is None:
             raise PatternTimeoutError(TEXT_TIMEOUT_S)
         return places if text.isascii() else list(in_bytes(text, iter(places)))
@@ -111,16 +119,16 @@ def _compile(pattern: str, has_capital: bool) -> tuple[Pattern[str], bool]:
     return compiled, bool(compiled.flags & regex.IGNORECASE)
 
 
-def _places(pattern: Pattern[str], text: str, concurrent: bool | None = None) -> list[Span] | None:
-    """Return the matches in characters, or null when time or memory ran out."""
+def _places(pattern: Pattern[str], text: str, most: int | None, concurrent: bool | None = None) -> list[Span] | None:
+    """Return the matches in characters, ``most`` or all, or null when time or memory ran out."""
     try:
         found = pattern.finditer(text, concurrent=concurrent, timeout=TEXT_TIMEOUT_S)
-        return [match.span() for match in found if match.end() > match.start()]
+        return list(islice((match.span() for match in found if match.end() > match.start()), most))
     except (TimeoutError, MemoryError):
         return None
 
 
-def _watched_places(pattern: Pattern[str], text: str) -> list[Span] | None:
+def _watched_places(pattern: Pattern[str], text: str, most: int | None) -> list[Span] | None:
     """Do the same in a thread that is left to itself when it is late: it ends at the module's next look at its clock.
 
     ``concurrent`` makes the module let other threads run while it matches, so that this one can look at its own.
@@ -128,7 +136,7 @@ def _watched_places(pattern: Pattern[str], text: str) -> list[Span] | None:
     from threading import Thread
 
     done: list[list[Span] | None] = []
-    thread = Thread(target=lambda: done.append(_places(pattern, text, concurrent=True)), daemon=True)
+    thread = Thread(target=lambda: done.append(_places(pattern, text, most, concurrent=True)), daemon=True)
     late_at_s = process_time() + TEXT_TIMEOUT_S + _GRACE_S
     thread.start()
     while thread.is_alive() and process_time() < late_at_s:

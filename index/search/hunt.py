@@ -11,9 +11,11 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby, islice
 from typing import Final
 
+from index.errors import PatternTimeoutError
 from index.match.query import Query
 from index.match.regex import RegexQuery
 from index.match.spans import Span
@@ -92,7 +94,7 @@ def open_hunt(
 
 def _hunt_literal(full_text: FullText, query: Query | RegexQuery, scope: Scope, request: SearchRequest) -> Hunt:
     """Look for a substring or a pattern, newest first."""
-    judge = PatternJudge(query.spans) if isinstance(query, RegexQuery) else Judge(query.verifier().matches)
+    judge = PatternJudge(query.first_span) if isinstance(query, RegexQuery) else Judge(query.verifier().matches)
     proposals = full_text.propose(query.key, scope.fields)
     at_most = sum(proposal.at_most for proposal in proposals)
     to_the_end = request.to_the_end or request.order is Sort.RELEVANCE
@@ -102,7 +104,7 @@ def _hunt_literal(full_text: FullText, query: Query | RegexQuery, scope: Scope, 
         candidates = among_newest_first(full_text, [proposal.ids for proposal in proposals], scope)
     else:
         candidates = newest_first(full_text, proposals, scope)
-    return Hunt(groups(full_text.connection, candidates, judge), at_most, judge, query.spans)
+    return Hunt(groups(full_text.connection, candidates, judge), at_most, judge, partial(_spans, query))
 
 
 def _tools(
@@ -117,7 +119,7 @@ def _tools(
     judge = hunt.judge  # not the hunt itself, which will hold what is made here: it is to be let go with its answer
 
     def spans(text: str) -> list[Span]:
-        return query.spans(text) if judge.judge(text) else []
+        return _spans(query, text) if judge.judge(text) else []
 
     if settings is None:
         matches = find_in_heads(connection, scope, literal, spans, hunt.told)
@@ -135,8 +137,16 @@ def _merged(connection: sqlite3.Connection, prose: Iterator[Group], tools: Itera
         yield Group(rank, sum(group.looked_at for group in met), in_order(connection, matches))
 
 
+def _spans(query: Query | RegexQuery, text: str) -> list[Span]:
+    """Return the spans of a hit; the first alone where a pattern does not find all of them in its time."""
+    try:
+        return query.spans(text)
+    except PatternTimeoutError:
+        return query.first_span(text) if isinstance(query, RegexQuery) else []
+
+
 def _score(query: Query | RegexQuery, match: Match) -> float:
-    return score_of(len(query.spans(match.text)), len(match.text))
+    return score_of(len(_spans(query, match.text)), len(match.text))
 
 
 def _hunt_words(full_text: FullText, matcher: WordMatcher, scope: Scope, request: SearchRequest) -> Hunt:

@@ -64,3 +64,12 @@ def test_a_pattern_that_is_slow_but_in_time_on_each_text_ends_as_well(
     with pytest.raises(SearchTimeoutError) as caught:
         search(settings, ask(settings, r"(\w+\s)+[0-9]{9}"))
     assert caught.value.timeout_s > 0.0005
+
+
+@pytest.mark.usefixtures("quick_schema")
+def test_of_a_long_text_that_is_all_hits_the_first_is_given(home: HomeBuilder) -> None:
+    home.aster("s", make.aster_header("s", 0), make.aster_prompt("x" * 4_000_000, 1))
+    settings = home.settings()
+    ingest(settings)
+    [hit] = search(settings, ask(settings, "[a-z]")).hits
+    assert hit.spans[0] == (0, 1)
