@@ -27,8 +27,6 @@ FETCH_TOGETHER: Final = 5000
 MET_FIRST: Final = 4000
 """So many texts are met one by one before full text is asked for the rest."""
 _READ_ALL_FROM: Final = 4
-_MAX_ENDINGS: Final = 8000
-"""Trigrams that begin with a short key and are sent together; beyond, every key is looked at."""
 _LAST_CHARACTER: Final = "\U0010ffff"
 _NOT_CHARACTERS: Final = re.compile("[\ufffe\uffff]")
 """FTS5's tokenizer reads these two as U+FFFD."""
@@ -201,21 +199,23 @@ def _proposal(connection: sqlite3.Connection, table: str, key: str) -> Proposal:
 def _proposal_of_short(connection: sqlite3.Connection, table: str, key: str) -> Proposal:
     """Ask for every trigram that begins with a key of one or two characters: keys end in an end mark for this.
 
-    A key of no characters is that of a query of marks alone: every text is a candidate.
+    A key of no characters is that of a query of marks alone: every text is a candidate. One character outside the Latin
+    alphabet begins trigrams by the ten thousand, so their postings are read one after the other and never joined.
     """
-    terms = f"{table}_terms"
-    connection.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{terms} USING fts5vocab('main', '{table}', 'row')")
-    begin = _NOT_CHARACTERS.sub("\ufffd", key)
-    rows = connection.execute(
-        f"SELECT term, doc FROM {terms} WHERE term >= ? AND term <= ? LIMIT ?",
-        (begin, begin + _LAST_CHARACTER * (3 - len(key)), _MAX_ENDINGS + 1),
-    ).fetchall()
-    if not key or len(rows) > _MAX_ENDINGS:
+    if not key:
         scan = statements.scanned_ids(table, key)
         return Proposal(table, scan, scan, scan, _texts_of(connection, table))
-    expression = " OR ".join('"' + term.replace('"', '""') + '"' for term, _ in rows)
-    ids = statements.proposed_ids(table, expression or '""')
-    at_most = sum(count for _, count in rows)  # a text with several of them is counted for each
+    for kind in ("row", "instance"):
+        connection.execute(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}_{kind} USING fts5vocab('main', '{table}', '{kind}')"
+        )
+    begin = _NOT_CHARACTERS.sub("\ufffd", key)
+    end = begin + _LAST_CHARACTER * (3 - len(key))
+    ids = statements.ids_of_trigrams(table, begin, end)
+    counted = connection.execute(
+        f"SELECT coalesce(sum(doc), 0) FROM {table}_row WHERE term >= ? AND term <= ?", (begin, end)
+    )
+    at_most = int(counted.fetchone()[0])  # a text with several of them is counted for each
     if at_most > FETCH_BELOW:
         at_most = min(at_most, _texts_of(connection, table))
     return Proposal(table, ids, ids, ids, at_most)

@@ -135,6 +135,11 @@ def listed_ids(ids: Sequence[int]) -> Statement:
     return Statement("SELECT value FROM json_each(?)", (json.dumps(ids),))
 
 
+def ids_of_trigrams(table: str, first: str, last: str) -> Statement:
+    """Select the ids of texts whose key has a trigram from ``first`` to ``last``, inclusive. Cost: their postings."""
+    return Statement(f"SELECT DISTINCT doc FROM {table}_instance WHERE term >= ? AND term <= ?", (first, last))
+
+
 def scanned_ids(table: str, key: str) -> Statement:
     """Select the ids of texts whose key holds ``key``, by looking at every key."""
     return Statement(f"SELECT rowid FROM {table} WHERE instr({table}.key, ?) > 0", (key,))

@@ -105,7 +105,10 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connect
     create_index(path)
     with closing(sqlite3.connect(path)) as connection:
         for table in ("prompt_keys", "prose_keys"):
-            connection.execute(f"CREATE VIRTUAL TABLE temp.{table}_terms USING fts5vocab('main', '{table}', 'row')")
+            for kind in ("row", "instance"):
+                connection.execute(
+                    f"CREATE VIRTUAL TABLE temp.{table}_{kind} USING fts5vocab('main', '{table}', '{kind}')"
+                )
         yield connection
 
 

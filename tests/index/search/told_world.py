@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Final, NamedTuple
 
 from index.ingest import ingest
-from index.search import answer, candidates, hunt, matches
+from index.search import answer, hunt, matches
 from index.settings import Settings
 from tests import builders as make
 from tests.builders import HomeBuilder, Record
@@ -29,7 +29,7 @@ TOOLS: Final = ("Bash", "Read", "bash")
 
 MANY: Final[tuple[tuple[ModuleType, str, int], ...]] = (
     (answer, "LOOKED_AT_FURTHER", 2), (answer, "FEW_TOOL_EVENTS", 2), (hunt, "_LOOKED_UP_TOGETHER", 7),
-    (matches, "_FETCHED_TOGETHER", 4), (candidates, "_MAX_ENDINGS", 3),
+    (matches, "_FETCHED_TOGETHER", 4),
 )  # fmt: skip
 """Bounds of search, set so low that this store is a large one: no list is fetched whole, and every way to candidates is
 gone."""
