@@ -47,6 +47,8 @@ _LOOKED_UP_TOGETHER: Final = 256
 RANKED_BELOW: Final = 20_000
 """Up to so many texts with the words are all ranked; of more, those that are newest, ``RANKED_TOGETHER`` at a time."""
 RANKED_TOGETHER: Final = 100
+LISTED_BELOW: Final = 100_000
+"""Up to so many are listed before any is met: a word may be rare where it is looked for. Of more, texts are asked."""
 
 
 @dataclass(slots=True)
@@ -172,7 +174,7 @@ def _by_words(
         candidates = among_newest_first(full_text, [holding], scope)
         return groups(connection, candidates, judge), at_most
     if at_most > RANKED_BELOW:
-        if request.to_the_end:
+        if request.to_the_end or at_most <= LISTED_BELOW:
             candidates = among_newest_first(full_text, [holding], scope)
         else:
             candidates, judge = all_newest_first(connection, scope), Judge(matcher.matches)
