@@ -140,11 +140,18 @@ def _merged(connection: sqlite3.Connection, prose: Iterator[Group], tools: Itera
 
 
 def _spans(query: Query | RegexQuery, text: str) -> list[Span]:
-    """Return the spans of a hit; the first alone where a pattern does not find all of them in its time."""
-    try:
+    """Return the spans of a hit; where a pattern does not find all of them in its time, the first, else the whole text.
+
+    It was found once, so it stays a hit, however busy the machine is now.
+    """
+    if not isinstance(query, RegexQuery):
         return query.spans(text)
-    except PatternTimeoutError:
-        return query.first_span(text) if isinstance(query, RegexQuery) else []
+    for look in (query.spans, query.first_span):
+        try:
+            return look(text)
+        except PatternTimeoutError:
+            continue
+    return [(0, len(text.encode()))]
 
 
 def _score(query: Query | RegexQuery, match: Match) -> float:
