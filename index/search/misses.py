@@ -6,12 +6,14 @@ Counts only, and stops counting at ``COUNTED``; on the connection and the transa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Final
 
 from index.errors import EmptyQueryError, SearchTimeoutError
 from index.fields import SEARCHED
 from index.match.form import form
 from index.match.query import Query
+from index.match.regex import RegexQuery
 from index.match.words import read_words
 from index.search.candidates import FullText, among_newest_first, narrowed
 from index.search.found import Miss
@@ -22,6 +24,8 @@ from index.search.request import Filters, Mode, SearchRequest, Sort
 from index.search.scope import Scope, read_scope
 from index.settings import Settings
 
+PATTERN_MISSES_S: Final = 2.0
+"""After so long no further nearest question is put to a pattern."""
 COUNTED: Final = 1000
 """Hits of a nearest question that are counted; from there on it is "at least"."""
 
@@ -44,7 +48,10 @@ def nearest_misses(
     if isinstance(query, Query) and texts:
         misses += _other_letters(asker, query, scope)
         misses.append(_as_words(asker, scope))
+    ends_s = monotonic() + PATTERN_MISSES_S
     for name in SEARCHED:
+        if isinstance(query, RegexQuery) and monotonic() > ends_s:
+            break  # each question may take the pattern's whole time again; a zero of a pattern claims nothing elsewhere
         if name not in request.searched and name != "tools":
             elsewhere = read_scope(full_text.connection, (name,), request.filters)
             misses.append(asker.count(query, elsewhere, "field", name))
