@@ -6,13 +6,8 @@ that ``cli.output`` has; whatever else a terminal would obey is a fault.
 
 from __future__ import annotations
 
-import os
-import pty
 import re
-import select
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -21,7 +16,8 @@ import pytest
 
 from tests import builders as make
 from tests.builders import HomeBuilder
-from tests.conftest import REPOSITORY, Asx
+from tests.conftest import Asx
+from tests.terminal import on_a_terminal
 
 Terminal = Callable[..., tuple[int, str]]
 
@@ -41,29 +37,7 @@ def home(isolated: Path) -> HomeBuilder:
 def terminal() -> Terminal:
     """The command on a pseudo-terminal with colours: its exit code and all that reached the screen."""
 
-    def call(*words: str) -> tuple[int, str]:
-        ours, theirs = pty.openpty()
-        running = subprocess.Popen(
-            [sys.executable, "-m", "cli", *words],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            env={**os.environ, "TERM": "xterm-256color", "NO_COLOR": "", "PYTHONPATH": str(REPOSITORY)},
-        )
-        os.close(theirs)
-        shown = b""
-        while select.select([ours], [], [], 30)[0]:
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:  # so Linux says that the other side is closed
-                break
-            if not piece:
-                break
-            shown += piece
-        os.close(ours)
-        return running.wait(30), shown.decode("utf-8")
-
-    return call
+    return on_a_terminal
 
 
 def is_harmless(shown: str) -> bool:
