@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from index.match.case import is_exact
 from index.match.form import form
 from index.match.key import search_key
-from index.match.spans import Span, Verifier, find_spans
+from index.match.spans import Span, Verifier, count_spans, find_spans
 from index.match.typed import clean
 
 
@@ -35,6 +35,10 @@ class Query:
     def spans(self, text: str) -> list[Span]:
         """Return the spans of all hits in a stored text, in order, in UTF-8 bytes; empty when it is no hit."""
         return find_spans(text, self.form, self.exact)
+
+    def count(self, text: str) -> int:
+        """Return how many spans there are."""
+        return count_spans(text, self.form, self.exact)
 
 
 def read_query(text: str) -> Query:

@@ -8,7 +8,7 @@ text, only for texts that match.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 from unicodedata import combining
@@ -35,6 +35,22 @@ _CHUNK: Final = 512
 def matches_term(term: Term, text: str) -> bool:
     """Say whether ``text`` matches ``term``, not of kind ``WORD``. Cost: the key of the text and a search."""
     return next(_found(term, text), None) is not None
+
+
+def key_counter(term: Term) -> Callable[[Sequence[str]], list[int]] | None:
+    """Return what tells by the search keys of texts how often ``term`` stands in each, without overlaps.
+
+    The term is not of kind ``WORD``. Null for a term with kana: only the text itself tells. Many keys at once, since to
+    ask for each costs as much as half of the answer.
+    """
+    if has_kana(term.key):
+        return None
+    find_all = _pattern(term).findall
+
+    def count(keys: Sequence[str]) -> list[int]:
+        return [len(find_all(key)) if key.isascii() else sum(1 for _ in _found_in_key(term, key)) for key in keys]
+
+    return count
 
 
 def count_term(term: Term, text: str) -> int:
@@ -67,7 +83,11 @@ def merge_places(text: str, places: Iterable[tuple[int, int]]) -> list[Span]:
 
 def _found(term: Term, text: str) -> Iterator[tuple[int, int]]:
     """Yield where ``term`` stands in the key of ``text``, without overlaps."""
-    key = _key_of(term)(text)
+    return _found_in_key(term, _key_of(term)(text))
+
+
+def _found_in_key(term: Term, key: str) -> Iterator[tuple[int, int]]:
+    """Yield where ``term`` stands in a key, which keeps voicing marks if the term has kana, without overlaps."""
     pattern = _pattern(term)
     # Only signs of ASCII and letters one for one: the pattern alone decides.
     is_simple = key.isascii()

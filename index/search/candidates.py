@@ -1,9 +1,10 @@
 """Finds the texts that may hold a query: full text proposes, the matcher decides (``index.search.matches``).
 
 Plain ``sqlite3`` on a reading connection. Keys map character by character, so every hit is among the candidates
-(DESIGN 9). Few candidates are fetched at once and sorted. Of many, the newest texts are met one by one first, since the
-next hit is then never far; where that takes long, because the query is common only in old texts, the rest is met among
-those that full text proposes. So no query costs much more than the better of both.
+(DESIGN 9). Of few texts with the query's trigrams, all keys are looked at, and those that hold it are sorted. Of many,
+the keys of the newest texts are looked at first, since the next hit is then never far; where that takes long, because
+the query is rare or old, the rest is found among those that full text proposes. So no query costs much more than the
+better of both. A look at a key is SQLite's: what does not hold the query never reaches Python.
 """
 
 from __future__ import annotations
@@ -11,22 +12,27 @@ from __future__ import annotations
 import heapq
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
-from index.fields import FIELD_NAMES, IN_PROMPT_KEYS
+from index.fields import IN_PROMPT_KEYS
 from index.match.key import fts_expression
 from index.search import statements
-from index.search.scope import Scope
+from index.search.scope import Family, Scope
 from index.search.statements import Statement
 
 FETCH_BELOW: Final = 1000
-"""Up to so many texts with the query's trigrams are fetched at once, whatever the page needs."""
-FETCH_TOGETHER: Final = 5000
+"""Up to so many texts with the query's trigrams are all looked at, whatever the page needs."""
+LISTED_BELOW: Final = 4000
+"""Up to so many are listed instead of counted: full text is not asked for them again."""
+FETCH_TOGETHER: Final = 20_000
 """Up to so many that must be looked at anyhow are fetched by their ids; more are met on the time index."""
-MET_FIRST: Final = 4000
-"""So many texts are met one by one before full text is asked for the rest."""
-_READ_ALL_FROM: Final = 4
+FIRST_STRETCH: Final = 1000
+"""Texts of each field whose keys are looked at before it is asked how far to go on so."""
+DEARER: Final = 3
+"""A key that is looked up by its id costs as much as so many that are met on the time index."""
+_READ_ALL_FROM: Final = 3
 _LAST_CHARACTER: Final = "\U0010ffff"
 _NOT_CHARACTERS: Final = re.compile("[\ufffe\uffff]")
 """FTS5's tokenizer reads these two as U+FFFD."""
@@ -42,18 +48,26 @@ class Candidate(NamedTuple):
     text: str | None = None
 
 
+class Passed(NamedTuple):
+    """So many texts, none newer than ``at``, were found to be no candidates."""
+
+    at: str
+    texts: int
+
+
 class Proposal(NamedTuple):
     """What a full-text table is asked for its candidates, and how many there are at most.
 
-    ``narrowed`` asks for fewer at a higher price: those whose key holds the query's whole, not only its trigrams;
-    ``scanned`` asks for the same by looking at every key.
+    ``ids`` selects the texts with the query's trigrams, and ``listed`` holds them where they are few. ``is_whole`` says
+    that each of them holds the query's key: it has at most two characters.
     """
 
     table: str
+    key: str
     ids: Statement
-    narrowed: Statement
-    scanned: Statement
     at_most: int
+    listed: tuple[int, ...] | None
+    is_whole: bool = False
 
 
 class FullText:
@@ -86,46 +100,86 @@ class FullText:
         return self._ids[statement]
 
 
-def newest_first(full_text: FullText, proposals: Sequence[Proposal], scope: Scope) -> Iterator[Candidate]:
-    """Yield candidates by time, newest first; those of equal time in no order. Cost: what is taken."""
+def newest_first(
+    full_text: FullText, proposals: Sequence[Proposal], scope: Scope, wanted: int
+) -> Iterator[Candidate | Passed]:
+    """Yield candidates by time, newest first; those of equal time in no order.
+
+    ``wanted`` is about how many will be taken; from it and from those found so far follows what is cheaper. Cost: what
+    is taken, and the rest of its stretch.
+    """
     at_most = sum(proposal.at_most for proposal in proposals)
-    if at_most <= FETCH_BELOW:
-        yield from among_newest_first(full_text, [proposal.ids for proposal in proposals], scope)
-        return
-    texts: int | None = None
-    met = None
-    for count, candidate in enumerate(all_newest_first(full_text.connection, scope)):
-        if count >= MET_FIRST and candidate.at != met:
-            if texts is None:
-                texts = count_texts(full_text.connection, scope)
-            if texts > at_most:
-                break  # else meeting the rest costs less than looking every key up
-        yield candidate
-        met = candidate.at
-    else:
+    found, passed, stretch = 0, 0, FIRST_STRETCH
+    is_last = False
+    while at_most > FETCH_BELOW and not is_last:
+        since = _end_of_stretch(full_text.connection, scope, stretch)
+        part = scope if since is None else scope._replace(since=since)
+        for candidate in _holding_newest_first(full_text.connection, proposals, part):
+            found += 1
+            yield candidate
+        if since is None:
+            return
+        yield Passed(since, stretch)
+        scope = scope._replace(until=since)
+        passed += stretch
+        # Enough were found and more are wanted: few of them are hits.
+        stretch = passed if found >= wanted else int(passed * (wanted - found) / max(found, 0.5))
+        is_last = stretch > at_most * DEARER or passed > 2 * at_most * DEARER
+    if is_last and not has_more_texts(full_text.connection, scope, at_most * DEARER):
+        yield from _holding_newest_first(full_text.connection, proposals, scope)
         return
     ids = [narrowed(full_text.connection, proposal) for proposal in proposals]
-    yield from among_newest_first(full_text, ids, scope._replace(until=met))
+    yield from among_newest_first(full_text, ids, scope)
 
 
 def narrowed(connection: sqlite3.Connection, proposal: Proposal) -> Statement:
     """Return what selects the texts whose key holds the query's whole.
 
-    Looking up the key of every fourth text costs more than reading all keys in a row.
+    Looking up the key of every third text costs more than reading all keys in a row.
     """
-    if proposal.at_most <= FETCH_BELOW or proposal.at_most * _READ_ALL_FROM <= _texts_of(connection, proposal.table):
-        return proposal.narrowed
-    return proposal.scanned
+    if proposal.is_whole:
+        return proposal.ids
+    if proposal.listed is not None:
+        return statements.held_ids(proposal.table, proposal.listed, proposal.key)
+    keys_in_a_row = proposal.at_most * _READ_ALL_FROM
+    if connection.execute(*statements.nth_key(proposal.table, keys_in_a_row)).fetchone():
+        return statements.proposed_ids_held(proposal.table, proposal.ids, proposal.key)
+    return statements.scanned_ids(proposal.table, proposal.key)
+
+
+def _end_of_stretch(connection: sqlite3.Connection, scope: Scope, length: int) -> str | None:
+    """Return a time from which on there are at most ``length`` texts of a field, but for others of that very time.
+
+    Null where no field has more. Filters other than times are not asked: it is the work that is to be bounded.
+    """
+    ends = (connection.execute(*statements.nth_time(field, scope, length)).fetchone() for field in scope.fields)
+    return max((row[0] for row in ends if row is not None), default=None)
+
+
+def _holding_newest_first(
+    connection: sqlite3.Connection, proposals: Sequence[Proposal], scope: Scope
+) -> Iterator[Candidate]:
+    """Yield every text of the scope whose key holds what is proposed, newest first, texts included."""
+    keys = {proposal.table: proposal.key for proposal in proposals}
+    timed = []
+    untimed = []
+    for family in scope.families:
+        for field in family.fields:
+            table = _table_of(field)
+            timed.append(statements.by_time_holding(family, scope, field, table, keys[table]))
+            untimed.append(statements.without_time(family, scope, field))
+    return _merged(connection, timed, untimed)
 
 
 def among_newest_first(full_text: FullText, proposals: Sequence[Statement], scope: Scope) -> Iterator[Candidate]:
-    """Yield the texts whose ids the proposals select, by time, newest first; of many, the texts do not come along.
+    """Yield the texts whose ids the proposals select, by time, newest first; of few, short texts come along.
 
     Cost: each proposal once, then what is taken: of many, entries of the time index that are passed.
     """
     ids = [id_ for proposal in proposals for id_ in full_text.ids(proposal)]
     if len(ids) <= FETCH_TOGETHER:
-        return iter(sorted(with_ids(full_text.connection, ids, scope), key=_at, reverse=True))
+        select = statements.short_texts_with_ids if len(ids) <= FETCH_BELOW else statements.with_ids
+        return iter(sorted(_selected(full_text.connection, select, ids, scope), key=_at, reverse=True))
     among = statements.listed_ids(ids)
     pairs = [(family, field) for family in scope.families for field in family.fields]
     return _merged(
@@ -136,10 +190,18 @@ def among_newest_first(full_text: FullText, proposals: Sequence[Statement], scop
 
 
 def with_ids(connection: sqlite3.Connection, ids: Sequence[int], scope: Scope) -> Iterator[Candidate]:
-    """Yield those texts among ``ids`` that the scope lets in, in no order; the texts do not come along."""
+    """Yield those texts among ``ids`` that the scope lets in, in no order; short texts come along."""
+    return _selected(connection, statements.short_texts_with_ids, ids, scope)
+
+
+def _selected(
+    connection: sqlite3.Connection,
+    select: Callable[[Family, Scope, Sequence[int]], Statement],
+    ids: Sequence[int],
+    scope: Scope,
+) -> Iterator[Candidate]:
     for family in scope.families:
-        for row in connection.execute(*statements.with_ids(family, scope, ids)):
-            yield Candidate(*row)
+        yield from map(Candidate._make, connection.execute(*select(family, scope, ids)))
 
 
 def all_newest_first(connection: sqlite3.Connection, scope: Scope) -> Iterator[Candidate]:
@@ -155,6 +217,13 @@ def count_texts(connection: sqlite3.Connection, scope: Scope) -> int:
     """Return how many texts the scope holds. Cost: linear in them, on an index."""
     counts = [connection.execute(*statements.count_texts(family, scope)) for family in scope.families]
     return sum(row.fetchone()[0] for row in counts)
+
+
+def has_more_texts(connection: sqlite3.Connection, scope: Scope, number: int) -> bool:
+    """Return whether a family of the scope has more texts than ``number``. Cost: entries of an index up to there."""
+    return any(
+        connection.execute(*statements.nth_text(family, scope, number + 1)).fetchone() for family in scope.families
+    )
 
 
 def count_tool_events(connection: sqlite3.Connection, scope: Scope) -> int:
@@ -173,7 +242,11 @@ def _merged(
 
     ``heapq.merge`` closes the last of its streams if that can be closed, and a cursor refuses after its connection.
     """
-    streams: list[Iterable[Candidate]] = [map(Candidate._make, connection.execute(*one)) for one in timed]
+    streams: list[Iterable[Candidate]] = []
+    for statement in timed:
+        cursor = connection.execute(*statement)
+        if (row := cursor.fetchone()) is not None:  # merging costs more than fetching
+            streams.append(map(Candidate._make, chain((row,), cursor)))
     for statement in untimed:
         rows = connection.execute(*statement).fetchall()
         if rows:
@@ -187,13 +260,20 @@ def _at(candidate: Candidate) -> str:
 
 def _proposal(connection: sqlite3.Connection, table: str, key: str) -> Proposal:
     expression = fts_expression(key)
-    if expression is not None:
-        ids = statements.proposed_ids(table, expression)
-        at_most = int(connection.execute(f"SELECT count(*) FROM ({ids.sql})", ids.values).fetchone()[0])
-        # Trigrams alone let in texts that have them apart from each other: a rare phrase of common ones.
-        whole = statements.proposed_ids(table, expression, key)
-        return Proposal(table, ids, whole, statements.scanned_ids(table, key), at_most)
-    return _proposal_of_short(connection, table, key)
+    if expression is None:
+        return _proposal_of_short(connection, table, key)
+    ids = statements.proposed_ids(table, expression)
+    listed = _few(connection, ids)
+    if listed is not None:
+        return Proposal(table, key, ids, len(listed), listed)
+    counted = connection.execute(f"SELECT count(*) FROM ({ids.sql})", ids.values)
+    return Proposal(table, key, ids, int(counted.fetchone()[0]), None)
+
+
+def _few(connection: sqlite3.Connection, ids: Statement) -> tuple[int, ...] | None:
+    """Return what a statement selects if it is few: a statement costs the same whether it counts or lists."""
+    found = connection.execute(f"{ids.sql} LIMIT {LISTED_BELOW + 1}", ids.values).fetchall()
+    return None if len(found) > LISTED_BELOW else tuple(row[0] for row in found)
 
 
 def _proposal_of_short(connection: sqlite3.Connection, table: str, key: str) -> Proposal:
@@ -203,8 +283,8 @@ def _proposal_of_short(connection: sqlite3.Connection, table: str, key: str) -> 
     alphabet begins trigrams by the ten thousand, so their postings are read one after the other and never joined.
     """
     if not key:
-        scan = statements.scanned_ids(table, key)
-        return Proposal(table, scan, scan, scan, _texts_of(connection, table))
+        ids = statements.scanned_ids(table, key)
+        return Proposal(table, key, ids, _texts_of(connection, table), None, is_whole=True)
     for kind in ("row", "instance"):
         connection.execute(
             f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{table}_{kind} USING fts5vocab('main', '{table}', '{kind}')"
@@ -218,21 +298,18 @@ def _proposal_of_short(connection: sqlite3.Connection, table: str, key: str) -> 
     at_most = int(counted.fetchone()[0])  # a text with several of them is counted for each
     if at_most > FETCH_BELOW:
         at_most = min(at_most, _texts_of(connection, table))
-    return Proposal(table, ids, ids, ids, at_most)
+    return Proposal(table, key, ids, at_most, None, is_whole=True)
 
 
 def _texts_of(connection: sqlite3.Connection, table: str) -> int:
     """Return how many texts have their key in a table. Cost: the time index."""
-    fields = [field for field in FIELD_NAMES if (field in IN_PROMPT_KEYS) == (table == "prompt_keys")]
-    marks = ", ".join(map(str, fields))
-    sql = f"SELECT count(*) FROM prose INDEXED BY prose_newest WHERE field IN ({marks})"
-    return int(connection.execute(sql).fetchone()[0])
+    counted = statements.keys_of(table)
+    return int(connection.execute(f"SELECT count(*) FROM ({counted.sql})", counted.values).fetchone()[0])
 
 
 def _tables(fields: Sequence[int]) -> list[str]:
-    tables = []
-    if any(field in IN_PROMPT_KEYS for field in fields):
-        tables.append("prompt_keys")
-    if any(field not in IN_PROMPT_KEYS for field in fields):
-        tables.append("prose_keys")
-    return tables
+    return list(dict.fromkeys(_table_of(field) for field in fields))
+
+
+def _table_of(field: int) -> str:
+    return "prompt_keys" if field in IN_PROMPT_KEYS else "prose_keys"

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from itertools import groupby, islice
 from time import monotonic
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from index.errors import PatternTimeoutError, SearchTimeoutError
 from index.fields import IN_PROMPT_KEYS
 from index.match.regex import MAX_TIMEOUTS
 from index.match.spans import Span
-from index.search.candidates import Candidate
+from index.search.candidates import Candidate, Passed
 from index.search.details import order_of
 
 _FETCHED_TOGETHER: Final = 32
@@ -45,11 +45,15 @@ class Match(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The matches among candidates of one rank, in order, and how many candidates were looked at for them."""
+    """The matches among candidates of one rank, in order, and how many candidates were looked at for them.
+
+    ``more`` counts hits behind them that stand on no page that is asked for, equal ones once: the last group has it.
+    """
 
     rank: tuple[float | str, ...]
     looked_at: int
     matches: list[Match]
+    more: int = 0
 
 
 class Judge:
@@ -90,12 +94,16 @@ class PatternJudge(Judge):
                 raise SearchTimeoutError(self.given_up, self._spent_s)
 
 
-def groups(connection: sqlite3.Connection, candidates: Iterable[Candidate], judge: Judge) -> Iterator[Group]:
+def groups(connection: sqlite3.Connection, candidates: Iterable[Candidate | Passed], judge: Judge) -> Iterator[Group]:
     """Yield the matches among candidates that come newest first, moment by moment. Cost: what is taken."""
-    for at, group in groupby(with_texts(connection, candidates), key=_at):
+    for at, group in groupby(_without_gaps(connection, candidates), key=_at):
         looked_at = 0
         matches: list[Match] = []
-        for id_, field, source_id, _, text in group:
+        for candidate in group:
+            if isinstance(candidate, Passed):
+                looked_at += candidate.texts
+                continue
+            id_, field, source_id, _, text = candidate
             looked_at += 1
             if text is not None and judge.judge(text):
                 matches.append(Match(id_, field, source_id, (at,), at, text, whole_length=len(text)))
@@ -114,17 +122,19 @@ def best_first(
 ) -> Iterator[Group]:
     """Yield the same matches by score, the highest first, then newest first. Cost: all of them are held at once."""
     looked_at = 0
-    scored: list[Match] = []
+    scored: list[tuple[tuple[float | str, ...], Match]] = []
     for group in found:
         looked_at += group.looked_at
-        for match in group.matches:
-            value = score(match)
-            scored.append(match._replace(rank=(value, match.at), score=value))
-    scored.sort(key=lambda match: match.rank, reverse=True)
-    for rank, group_ in groupby(scored, key=lambda match: match.rank):
-        matches = list(group_)
+        scored.extend(((score(match), match.at), match) for match in group.matches)
+    scored.sort(key=_rank, reverse=True)
+    for rank, group_ in groupby(scored, key=_rank):
+        matches = [match._replace(rank=rank, score=cast(float, rank[0])) for _, match in group_]
         yield Group(rank, looked_at, in_order(connection, matches))
         looked_at = 0
+
+
+def _rank(scored: tuple[tuple[float | str, ...], Match]) -> tuple[float | str, ...]:
+    return scored[0]
 
 
 class Folder:
@@ -144,8 +154,18 @@ class Folder:
         return True
 
 
-def _at(candidate: Candidate) -> str:
+def _at(candidate: Candidate | Passed) -> str:
     return candidate.at
+
+
+def _without_gaps(
+    connection: sqlite3.Connection, candidates: Iterable[Candidate | Passed]
+) -> Iterator[Candidate | Passed]:
+    for is_candidate, run in groupby(candidates, key=lambda each: isinstance(each, Candidate)):
+        if is_candidate:
+            yield from with_texts(connection, cast(Iterator[Candidate], run))
+        else:
+            yield from run
 
 
 def with_texts(connection: sqlite3.Connection, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
@@ -156,8 +176,8 @@ def with_texts(connection: sqlite3.Connection, candidates: Iterable[Candidate]) 
             yield candidate
             continue
         batch = [candidate, *islice(iterator, _FETCHED_TOGETHER - 1)]
-        marks = ", ".join("?" * len(batch))
-        ids = [each.id for each in batch]
+        ids = [each.id for each in batch if each.text is None]
+        marks = ", ".join("?" * len(ids))
         texts = dict(connection.execute(f"SELECT id, text FROM prose WHERE id IN ({marks})", ids))
         for each in batch:
             yield each if each.text is not None else each._replace(text=texts[each.id])

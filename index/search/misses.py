@@ -5,6 +5,7 @@ Counts only, and stops counting at ``COUNTED``; on the connection and the transa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Final
@@ -14,19 +15,21 @@ from index.fields import SEARCHED
 from index.match.form import form
 from index.match.query import Query
 from index.match.regex import RegexQuery
-from index.match.words import read_words
+from index.match.words import WordsQuery, read_words
 from index.search.candidates import FullText, among_newest_first, narrowed
 from index.search.found import Miss
 from index.search.hunt import ReadQuery, open_hunt
-from index.search.matches import Judge, Match, groups
-from index.search.page import Sessions, cut_page
-from index.search.request import Filters, Mode, SearchRequest, Sort
+from index.search.hunt_words import find_in_any_order
+from index.search.matches import Group, Judge, Match, groups
+from index.search.page import Page, Sessions, cut_page
+from index.search.request import Filters, SearchRequest, Sort
 from index.search.scope import Scope, read_scope
+from index.search.words import WordMatcher
 from index.settings import Settings
 
 PATTERN_MISSES_S: Final = 2.0
 """After so long no further nearest question is put to a pattern."""
-COUNTED: Final = 1000
+COUNTED: Final = 100
 """Hits of a nearest question that are counted; from there on it is "at least"."""
 
 
@@ -68,22 +71,26 @@ class _Asker:
     asked: SearchRequest
     settings: Settings
 
-    def count(
-        self, query: ReadQuery, scope: Scope, kind: str, name: str | None = None, mode: Mode | None = None
-    ) -> Miss | None:
-        """Return the miss with its number of hits; null when there are none. Newest first: that needs no ranking."""
+    def count(self, query: ReadQuery, scope: Scope, kind: str, name: str | None = None) -> Miss | None:
+        """Return the miss with its number of hits; null when there are none. In an order that needs no ranking."""
+        prose = scope._replace(with_tools=False)
         if not scope.families:
             return None
-        asked = replace(self.asked, mode=mode or self.asked.mode, sort=Sort.TIME, searched=scope.names)
-        prose = scope._replace(with_tools=False)
-        with open_hunt(self.full_text, asked, query, prose, self.settings) as hunt:
-            try:
-                page = cut_page(
-                    hunt.groups, asked, Sessions(self.full_text.connection), look_further=0, enlist=_only_counted
-                )
-            except SearchTimeoutError:  # a pattern as slow as this has had its answer
-                return None
+        if isinstance(query, WordsQuery):
+            with WordMatcher(query) as matcher:
+                page = self._met(find_in_any_order(self.full_text, matcher, prose))
+        else:
+            asked = replace(self.asked, sort=Sort.TIME, searched=scope.names)
+            with open_hunt(self.full_text, asked, query, prose, self.settings) as hunt:
+                try:
+                    page = self._met(hunt.groups)
+                except SearchTimeoutError:  # a pattern as slow as this has had its answer
+                    return None
         return Miss(kind, name, page.met, page.is_all) if page.met else None
+
+    def _met(self, found: Iterator[Group]) -> Page:
+        sessions = Sessions(self.full_text.connection)
+        return cut_page(found, self.asked, sessions, look_further=0, enlist=_only_counted)
 
 
 def _only_counted(_match: Match) -> None:
@@ -115,4 +122,4 @@ def _as_words(asker: _Asker, scope: Scope) -> Miss | None:
         query = read_words(asker.asked.query)
     except EmptyQueryError:  # signs alone: no words to look for
         return None
-    return asker.count(query, scope, "words", mode=Mode.WORDS)
+    return asker.count(query, scope, "words")

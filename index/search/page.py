@@ -88,6 +88,7 @@ def cut_page(
             if in_order >= request.offset and (wanted is None or in_order < wanted):
                 enlist(match)
             in_order += 1
+        page.met += group.more
         if wanted is None or in_order < wanted or request.to_the_end:
             continue
         further += group.looked_at

@@ -54,6 +54,11 @@ class Scope(NamedTuple):
     tools: tuple[str, ...]
 
     @property
+    def is_filtered(self) -> bool:
+        """Return whether a filter other than of times keeps texts out."""
+        return self.sources is not None or any(family.joins or family.conditions for family in self.families)
+
+    @property
     def fields(self) -> tuple[int, ...]:
         """Return the fields of prose that are searched."""
         return tuple(field for family in self.families for field in family.fields)

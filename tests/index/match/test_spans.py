@@ -112,6 +112,14 @@ def test_long_texts_are_cut_the_same_way(before: str, text_and_query: tuple[str,
 
 @settings(max_examples=250, deadline=None)
 @given(texts_and_queries())
+def test_as_many_are_counted_as_found(text_and_query: tuple[str, str]) -> None:
+    text, typed = text_and_query
+    for spelled in (text, text.encode("ascii", "replace").decode()):
+        query = read_query(typed)
+        assert query.count(spelled) == len(query.spans(spelled))
+
+
+@given(texts_and_queries())
 def test_spans_are_whole_characters_in_order_that_give_the_query(text_and_query: tuple[str, str]) -> None:
     text, typed = text_and_query
     query = read_query(typed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from index.ingest import ingest
-from index.search import Filters, Mode, SearchRequest, hunt, search
+from index.search import Filters, Mode, SearchRequest, hunt_words, search
 from tests import builders as make
 from tests.builders import HomeBuilder
 
@@ -21,9 +21,9 @@ def test_pages_of_a_common_word_join_to_the_whole_list(
     settings = home.settings()
     ingest(settings)
     all_ranked = search(settings, SearchRequest(query, mode=Mode.WORDS, limit=None))
-    monkeypatch.setattr(hunt, "RANKED_BELOW", 3)
-    monkeypatch.setattr(hunt, "RANKED_TOGETHER", 7)
-    monkeypatch.setattr(hunt, "LISTED_BELOW", listed_below)
+    monkeypatch.setattr(hunt_words, "RANKED_BELOW", 3)
+    monkeypatch.setattr(hunt_words, "RANKED_TOGETHER", 7)
+    monkeypatch.setattr(hunt_words, "LISTED_BELOW", listed_below)
     whole = search(settings, SearchRequest(query, mode=Mode.WORDS, limit=None))
     assert sorted(hit.text for hit in whole.hits) == sorted(hit.text for hit in all_ranked.hits)
     assert whole.total == all_ranked.total > 10
@@ -35,3 +35,24 @@ def test_pages_of_a_common_word_join_to_the_whole_list(
     assert paged == [(hit.text, hit.score) for hit in whole.hits]
     since = SearchRequest(query, mode=Mode.WORDS, filters=Filters(since=make.at(12)), limit=3)
     assert all((hit.ts or "") >= make.at(12) for hit in search(settings, since).hits)
+
+
+@pytest.mark.usefixtures("quick_schema")
+@pytest.mark.parametrize("query", ["re*", "heron re*", "re* -sky", "heron_re"])
+@pytest.mark.parametrize("where", [("prompts",), ("prompts", "answers")])
+def test_pages_of_a_prefix_join_and_equal_prompts_count_once(
+    home: HomeBuilder, query: str, where: tuple[str, ...]
+) -> None:
+    texts = [f"a heron_re {'reeds ' * (n % 3)}{'sky' if n % 5 == 0 else 'lake'} {n % 11}" for n in range(60)]
+    home.aster("s", make.aster_header("s", 0), *(make.aster_prompt(text, n % 19) for n, text in enumerate(texts)))
+    settings = home.settings()
+    ingest(settings)
+    whole = search(settings, SearchRequest(query, where, Mode.WORDS, limit=None))
+    listed = {hit.text for hit in whole.hits}
+    assert len(whole.hits) == whole.total == len(listed) > 10
+    paged: list[tuple[str, int, float | None]] = []
+    for offset in range(0, whole.total + 4, 4):
+        page = search(settings, SearchRequest(query, where, Mode.WORDS, limit=4, offset=offset))
+        assert (page.total, page.total_is_exact) == (whole.total, True)
+        paged += [(hit.text, hit.count, hit.score) for hit in page.hits]
+    assert paged == [(hit.text, hit.count, hit.score) for hit in whole.hits]

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 from unicodedata import combining
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from index.errors import EmptyQueryError
+from index.match.key import search_key, stored_key
 from index.match.spans import Span
 from index.match.spelled import matches_term
 from index.match.words import Kind, Term, WordsQuery, read_words
@@ -209,12 +211,34 @@ def test_b59_short_words_of_chinese_japanese_and_korean(data: Path) -> None:
 def test_b61_more_often_in_a_shorter_text_weighs_more() -> None:
     often = "слово " * 5 + "и ещё пять других тут"
     once = "другое " * 200 + "слово " + "другое " * 200
-    with WordMatcher(read_words("слово")) as matcher:
-        weights = [matcher.spelled_weight(text) or 0.0 for text in (often, "слово", once)]
-        assert weights[0] > weights[1] > weights[2] > 0
-        assert matcher.spelled_weight("дело") is None
-    with WordMatcher(read_words("word")) as matcher:
-        assert matcher.spelled_weight("word word") == 0
+    weights = [weight("слово", text) or 0.0 for text in (often, "слово", once)]
+    assert weights[0] > weights[1] > weights[2] > 0
+    assert weight("слово", "дело") is None
+    assert weight("word", "word word") == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "found"),
+    [
+        ("pre*", "prefix and Préfixe", True), ("pre*", "compress", False), ("数据 pre*", "大数据 prefix", True),
+        ("バス", "バス停", True), ("バス", "ハス", False), ("バス", "ハスとバス", True),
+        ("pre* -バス", "prefix バス", False),
+        ("pre* -バス", "prefix ハス", True), ("pre* -数据", "prefix 数据", False), ("pre* -数据", "prefix 数", True),
+        ("слово -del*", "слово model", True), ("слово -del*", "слово (delta)", False),
+        ("한국 pre*", "prefix 한국어", True),
+    ],
+)  # fmt: skip
+def test_the_key_and_the_text_tell_what_the_text_alone_tells(typed: str, text: str, found: bool) -> None:
+    with WordMatcher(read_words(typed)) as matcher:
+        assert matcher.spelled_match(text) is found
+    assert (weight(typed, text) is not None) is found
+
+
+def weight(typed: str, text: str) -> float | None:
+    """Return what a ranking makes of a text's stored key and then of the text."""
+    with WordMatcher(read_words(typed)) as matcher:
+        (counts,) = matcher.count_spelled([stored_key(text)])
+        return None if counts is None else matcher.weight(counts, text)
 
 
 def test_many_and_long_terms_are_no_error() -> None:
@@ -302,6 +326,59 @@ def test_spans_are_whole_and_belong_to_a_term(tokens: Tokens, typed: str, text: 
             end_before = end
 
 
+@settings(max_examples=300, deadline=None)
+@given(TYPED, st.one_of(PROSE.map("".join), TEXTS))
+@example("-バス ab*", "ab バス")
+def test_the_key_first_decides_as_the_text_does(typed: str, text: str) -> None:
+    try:
+        query = read_words(typed)
+    except EmptyQueryError:
+        return
+    text = text.encode("utf-8", "replace").decode()
+    with WordMatcher(query) as matcher:
+        assert (weight(typed, text) is not None) is matcher.spelled_match(text)
+
+
+ENDINGS: Final = (
+    "", "s", "es", "ies", "sses", "ed", "ing", "eed", "y", "ational", "tional", "enci", "anci", "izer", "abli", "alli",
+    "ently", "eli", "ously", "ization", "ation", "ator", "alism", "iveness", "fulness", "ousness", "aliti", "ality",
+    "iviti", "ivity", "biliti", "bility", "logi", "logy", "icate", "ative", "alize", "iciti", "icity", "ical", "ful",
+    "ness", "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "sion", "tion", "ou",
+    "ism", "ate", "iti", "ous", "ive", "ize", "e", "ll", "bling", "ating", "izing", "bbed", "sion", "yed",
+)  # fmt: skip
+
+
+def test_words_begin_like_their_stems(tokens: Tokens) -> None:
+    """What spans rest on: only the last letters of a stem differ from its word, whatever ending was cut off."""
+    roots = [*("abcehilosyz"), *(a + b for a in "aeysb" for b in "aybtzsli"), "sky", "rel", "oper", "hop", "fizz",
+             "troubl", "siz", "condit", "sens", "vietnam", "plast", "adopt", "éa", "Ágil"]  # fmt: skip
+    words = [root + one + other for root in roots for one in ENDINGS for other in ENDINGS]
+    stems = tokens.of(" ".join(words))
+    assert len(stems) == len(words)
+    for word, stem in zip(words, stems, strict=True):
+        begin = stem[: max(1, len(stem) - 2)]  # the matcher lets one letter more be another
+        assert search_key(word).startswith(begin), (word, stem)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("abeilnstyz", min_size=1, max_size=14))
+def test_any_word_begins_like_its_stem(tokens: Tokens, word: str) -> None:
+    (stem,) = tokens.of(word)
+    assert word.startswith(stem[: max(1, len(stem) - 2)])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.sampled_from(("able", "ability", "abilities", "Ability", "ábility", "a", "of", "stable", "—ability",
+                              "ability—able", "数ability", "ＡＢ", "_", "x")), min_size=1, max_size=60),
+    st.sampled_from((" ", "  ", ", ", " " * 70)),
+    st.sampled_from(("ability", '"of ability"', "able of", '"a of a"', "ábility", '"ability able"')),
+)  # fmt: skip
+def test_spans_are_those_of_the_whole_text(tokens: Tokens, parts: list[str], gap: str, typed: str) -> None:
+    text = gap.join(parts)
+    assert spans(typed, text) == highlighted(tokens, read_words(typed), text)
+
+
 LONG = st.tuples(
     st.lists(st.sampled_from((*LETTERS[:6], " ", "-", ", ")), min_size=1, max_size=9), st.integers(100, 900)
 )
@@ -316,11 +393,15 @@ def test_long_texts_have_the_spans_of_their_parts(
 ) -> None:
     text = "".join("".join(pieces) * times for pieces, times in parts)
     query = read_words(typed)
+    with WordMatcher(query) as matcher:
+        assert matcher.spans(text) == highlighted(tokens, query, text)
+
+
+def highlighted(tokens: Tokens, query: WordsQuery, text: str) -> list[Span]:
+    """Return what ``highlight`` marks in the whole text, in bytes, with what touches joined."""
     connection = tokens.connection
     connection.execute("DELETE FROM own")
     connection.execute("INSERT INTO own VALUES (?)", (text,))
-    with WordMatcher(query) as matcher:
-        found = matcher.spans(text)
     (whole,) = connection.execute(
         "SELECT highlight(own, 0, '<', '>') FROM own WHERE own MATCH ?",
         (" OR ".join(f'"{term.text}"' for term in query.terms),),
@@ -337,7 +418,7 @@ def test_long_texts_have_the_spans_of_their_parts(
             else:
                 expected.append((start, end))
         at += len(inside) + len(rest)
-    assert found == expected
+    return expected
 
 
 @pytest.mark.parametrize("unit", ["word and some prose ", "wörd und 数据 проза word "])

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Final, NamedTuple
 
 from index.ingest import ingest
-from index.search import answer, hunt, matches
+from index.search import answer, candidates, hunt_words, matches
 from index.settings import Settings
 from tests import builders as make
 from tests.builders import HomeBuilder, Record
@@ -28,7 +28,9 @@ TOOLS: Final = ("Bash", "Read", "bash")
 
 
 MANY: Final[tuple[tuple[ModuleType, str, int], ...]] = (
-    (answer, "LOOKED_AT_FURTHER", 2), (answer, "FEW_TOOL_EVENTS", 2), (hunt, "_LOOKED_UP_TOGETHER", 7),
+    (candidates, "FETCH_BELOW", 2), (candidates, "LISTED_BELOW", 4), (candidates, "FETCH_TOGETHER", 5),
+    (candidates, "FIRST_STRETCH", 3),
+    (answer, "LOOKED_AT_FURTHER", 2), (answer, "FEW_TOOL_EVENTS", 2), (hunt_words, "_LOOKED_UP_TOGETHER", 7),
     (matches, "_FETCHED_TOGETHER", 4),
 )  # fmt: skip
 """Bounds of search, set so low that this store is a large one: no list is fetched whole, and every way to candidates is

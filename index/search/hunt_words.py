@@ -1,0 +1,274 @@
+"""Finds the texts that hold words, phrases and prefixes, best first or newest first (``index.match.words``).
+
+Plain ``sqlite3`` on the caller's connection, which must stay open while matches are taken. Best first, those that hold
+what was typed letter for letter come before those that hold only its words.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import Final, NamedTuple, TypeAlias
+
+from index.fields import IN_PROMPT_KEYS
+from index.match.key import KEY_END
+from index.search import statements, word_statements
+from index.search.candidates import Candidate, FullText, all_newest_first, among_newest_first, narrowed
+from index.search.matches import Group, Judge, Match, groups, in_order
+from index.search.relevance import score_of
+from index.search.request import Mode, SearchRequest, Sort
+from index.search.scope import Scope
+from index.search.statements import Statement
+from index.search.words import Counts, WordMatcher
+
+_LOOKED_UP_TOGETHER: Final = 160
+_KEYS_TOGETHER: Final = 500
+RANKED_BELOW: Final = 20_000
+"""Up to so many texts with the words are all ranked; of more, those that are newest, ``RANKED_TOGETHER`` at a time."""
+RANKED_TOGETHER: Final = 100
+LISTED_BELOW: Final = 100_000
+"""Up to so many are listed before any is met: a word may be rare where it is looked for. Of more, texts are asked."""
+
+
+class FoundWords(NamedTuple):
+    """Matches in the order that was asked for, how many there can be at most, and what decided."""
+
+    groups: Iterator[Group]
+    at_most: int
+    judge: Judge
+
+
+_Text: TypeAlias = tuple[int, int, int, str, str]
+"""A text of the scope, as ``word_statements.texts_with_ids`` selects it: id, field, source, time, text."""
+_Ranked: TypeAlias = tuple[float, float, str, int, int, int, str]
+"""A match that is ranked: 1.0 where all is as typed, score, time; then id, field, source, text."""
+
+_rank_of_ranked = itemgetter(slice(3))
+
+
+def find_words(full_text: FullText, matcher: WordMatcher, scope: Scope, request: SearchRequest) -> FoundWords:
+    """Look for the query of ``matcher``, which must stay open while matches are taken."""
+    judge = Judge(matcher.spelled_match)
+    if matcher.expression is None:
+        found, at_most = _by_spelling(full_text, matcher, scope, request, judge)
+    else:
+        found, at_most = _by_words(full_text, matcher, matcher.expression, scope, request, judge)
+    return FoundWords(found, at_most, judge)
+
+
+def find_in_any_order(full_text: FullText, matcher: WordMatcher, scope: Scope) -> Iterator[Group]:
+    """Yield the matches in whatever order costs least, for those who only count them."""
+    connection = full_text.connection
+    expression = matcher.expression
+    if expression is None or scope.is_filtered:
+        counting = SearchRequest(matcher.query.text, scope.names, mode=Mode.WORDS, sort=Sort.TIME)
+        yield from find_words(full_text, matcher, scope, counting).groups
+        return
+    tables = _tables_of(scope)
+    table = "prompt_keys" if tables == ("prompt_keys",) else None
+    for family in scope.families:
+        found = connection.execute(*word_statements.any_texts(family, scope, expression, table))
+        yield from groups(connection, map(Candidate._make, found), Judge(matcher.spelled_match))
+
+
+def grouped(connection: sqlite3.Connection, matches: Iterable[Match]) -> Iterator[Group]:
+    """Yield matches that come by rank as groups of one rank each, every match a candidate."""
+    for rank, equal in groupby(matches, key=_rank):
+        listed = list(equal)
+        yield Group(rank, len(listed), in_order(connection, listed))
+
+
+def _by_words(
+    full_text: FullText, matcher: WordMatcher, expression: str, scope: Scope, request: SearchRequest, judge: Judge
+) -> tuple[Iterator[Group], int]:
+    """Find texts by the table of words; what it does not know is decided among them."""
+    connection = full_text.connection
+    holding = statements.proposed_ids("prose_words", expression)
+    at_most = int(connection.execute(f"SELECT count(*) FROM ({holding.sql})", holding.values).fetchone()[0])
+    if request.order is Sort.TIME:
+        candidates = among_newest_first(full_text, [holding], scope)
+        return groups(connection, candidates, judge), at_most
+    if at_most > RANKED_BELOW:
+        if request.to_the_end or at_most <= LISTED_BELOW:
+            candidates = among_newest_first(full_text, [holding], scope)
+        else:
+            candidates, judge = all_newest_first(connection, scope), Judge(matcher.matches)
+        return _best_of_each_run(connection, matcher, groups(connection, candidates, judge)), at_most
+    tables = _tables_of(scope)
+    if _needs_texts(matcher):
+        keys = [word_statements.scored_keys(expression, table) for table in tables]
+        return _ranked(connection, matcher, keys, scope, frozenset(), _needed(request)), at_most
+    # Few texts are prompts: to ask which ones costs less than to rank all. Of the others, most are asked for.
+    ranked = connection.execute(
+        *word_statements.ranked_ids(expression, "prompt_keys" if tables == ("prompt_keys",) else None)
+    )
+    return grouped(connection, _newest_of_score(_in_scope(connection, ranked, scope))), at_most
+
+
+def _by_spelling(
+    full_text: FullText, matcher: WordMatcher, scope: Scope, request: SearchRequest, judge: Judge
+) -> tuple[Iterator[Group], int]:
+    """Find texts for terms that the table of words does not know: by the trigrams of the longest of them."""
+    connection = full_text.connection
+    proposals = full_text.propose(max(matcher.query.keys, key=len), scope.fields)
+    at_most = sum(proposal.at_most for proposal in proposals)
+    excluded: frozenset[int] = frozenset()
+    if matcher.without_expression is not None:
+        excluded = frozenset(full_text.ids(statements.proposed_ids("prose_words", matcher.without_expression)))
+    if request.order is Sort.TIME:
+        candidates = among_newest_first(full_text, [narrowed(connection, proposal) for proposal in proposals], scope)
+        wanted = (candidate for candidate in candidates if candidate.id not in excluded)
+        return groups(connection, wanted, judge), at_most
+    keys = [word_statements.proposed_keys(proposal.ids, proposal.table) for proposal in proposals]
+    return _ranked(connection, matcher, keys, scope, excluded, _needed(request)), at_most
+
+
+def _ranked(
+    connection: sqlite3.Connection,
+    matcher: WordMatcher,
+    keys: list[Statement],
+    scope: Scope,
+    excluded: frozenset[int],
+    needed: int | None,
+) -> Iterator[Group]:
+    """Yield those that hold every term, first those that hold them as typed. Cost: all keys are looked at.
+
+    Each of ``keys`` selects (id, key, score). Keys first, since texts of other letters than ASCII cost more to fold
+    than keys to fetch, and many do not match.
+    """
+    found: dict[int, tuple[Counts, bool, float]] = {}
+    for statement in keys:
+        cursor = connection.execute(*statement)
+        while batch := cursor.fetchmany(_KEYS_TOGETHER):
+            counted = matcher.count_spelled([key for _, key, _ in batch])
+            for (id_, key, score), counts in zip(batch, counted, strict=True):
+                if counts is not None and id_ not in excluded:
+                    found[id_] = (counts, matcher.key_as_typed(key.removesuffix(KEY_END)), score)
+    looked_at = 0
+    ranked: list[_Ranked] = []
+    for id_, field, source_id, at, text in _texts_of(connection, list(found), scope):
+        looked_at += 1
+        counts, as_typed, score = found[id_]
+        weight = matcher.weight(counts, text)
+        if weight is not None:
+            ranked.append((float(as_typed), score + weight, at, id_, field, source_id, text))
+    ranked.sort(reverse=True)
+    yield from _groups_of_ranked(connection, ranked, looked_at, needed)
+
+
+def _groups_of_ranked(
+    connection: sqlite3.Connection, ranked: Sequence[_Ranked], looked_at: int, needed: int | None
+) -> Iterator[Group]:
+    """Yield texts that come by rank as groups of one rank each, so many that the ``needed`` first hits are among them.
+
+    The others are only counted; null for all. ``looked_at`` counts with the first.
+    """
+    listed = 0
+    folded = _Folded()
+    for rank, equal in groupby(ranked, key=_rank_of_ranked):
+        if needed is not None and folded.count >= needed:
+            listed_hits = folded.count
+            folded.add(ranked[listed:])
+            yield Group(rank, looked_at, [], folded.count - listed_hits)
+            return
+        rows = list(equal)
+        listed += len(rows)
+        folded.add(rows)
+        _, score, at = rank
+        matches = [
+            Match(id_, field, source_id, rank, at, text, None, score, "text", len(text))
+            for _, _, _, id_, field, source_id, text in rows
+        ]
+        yield Group(rank, looked_at, in_order(connection, matches))
+        looked_at = 0
+
+
+class _Folded:
+    """Counts hits: equal prompts once, as a page does (``index.search.matches.Folder``)."""
+
+    def __init__(self) -> None:
+        self._prompts: set[str] = set()
+        self._others = 0
+
+    @property
+    def count(self) -> int:
+        """Return how many hits there are among the texts that were added."""
+        return len(self._prompts) + self._others
+
+    def add(self, rows: Sequence[_Ranked]) -> None:
+        """Add texts, which stay in memory."""
+        prompts = [row[6] for row in rows if row[4] in IN_PROMPT_KEYS]
+        self._prompts.update(prompts)
+        self._others += len(rows) - len(prompts)
+
+
+def _best_of_each_run(connection: sqlite3.Connection, matcher: WordMatcher, found: Iterator[Group]) -> Iterator[Group]:
+    """Rank matches that come newest first, ``RANKED_TOGETHER`` at a time. Cost: what is taken, and the rest of its run.
+
+    Words that so many texts hold tell one from the other by how often they stand in it, not by how rare they are.
+    """
+    looked_at = 0
+    run: list[Match] = []
+    for group in found:
+        looked_at += group.looked_at
+        for match in group.matches:
+            score = score_of(max(matcher.count_typed(match.text), 1), len(match.text))
+            rank = (float(matcher.as_typed(match.text)), score, match.at)
+            run.append(match._replace(rank=rank, score=score))
+        if len(run) >= RANKED_TOGETHER:
+            yield from _one_run(connection, run, looked_at)
+            looked_at, run = 0, []
+    yield from _one_run(connection, run, looked_at)
+
+
+def _one_run(connection: sqlite3.Connection, run: list[Match], looked_at: int) -> Iterator[Group]:
+    run.sort(key=_rank, reverse=True)
+    for group in grouped(connection, run):
+        yield group._replace(looked_at=looked_at)
+        looked_at = 0
+
+
+def _needed(request: SearchRequest) -> int | None:
+    """Return up to which hit a page needs more than a count; null where it is not known before they are looked at."""
+    if request.limit is None or request.per_session is not None:
+        return None
+    return request.offset + request.limit
+
+
+def _needs_texts(matcher: WordMatcher) -> bool:
+    """Return whether the table of words alone does not tell the order, or not even whether a text is a hit."""
+    return matcher.has_spelled or any(term.typed is not None for term in matcher.query.terms)
+
+
+def _tables_of(scope: Scope) -> tuple[str, ...]:
+    """Return the full-text tables that hold the keys of the scope's texts."""
+    needed = {"prompt_keys" if field in IN_PROMPT_KEYS else "prose_keys" for field in scope.fields}
+    return tuple(sorted(needed, reverse=True))
+
+
+def _in_scope(connection: sqlite3.Connection, ranked: sqlite3.Cursor, scope: Scope) -> Iterator[Match]:
+    """Look some texts up at a time, keep those of the scope, and yield them by score still."""
+    while batch := ranked.fetchmany(_LOOKED_UP_TOGETHER):
+        texts = {text[0]: text for text in _texts_of(connection, [id_ for id_, _ in batch], scope)}
+        for id_, score in batch:
+            if id_ in texts:
+                _, field, source_id, at, text = texts[id_]
+                yield Match(id_, field, source_id, (score, at), at, text, None, score, "text", len(text))
+
+
+def _texts_of(connection: sqlite3.Connection, ids: Sequence[int], scope: Scope) -> Iterator[_Text]:
+    """Return those texts among ``ids`` that the scope lets in, in no order."""
+    found = [connection.execute(*word_statements.texts_with_ids(family, scope, ids)) for family in scope.families]
+    return chain.from_iterable(found)
+
+
+def _newest_of_score(matches: Iterator[Match]) -> Iterator[Match]:
+    """Order those of one score by time."""
+    for _, equal in groupby(matches, key=lambda match: match.score):
+        yield from sorted(equal, key=lambda match: match.at, reverse=True)
+
+
+def _rank(match: Match) -> tuple[float | str, ...]:
+    return match.rank
