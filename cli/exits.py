@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -88,9 +89,9 @@ class Outcome:
 
 
 def wants_json(words: Sequence[str]) -> bool:
-    """Return whether ``--json`` is asked for, before the words are parsed: a usage error is told in JSON as well."""
+    """Return whether JSON is asked for, before the words are parsed: a usage error is told in JSON as well."""
     options = words[: words.index("--")] if "--" in words else words
-    return "--json" in options
+    return "--json" in options or "--format=json" in options or ("--format", "json") in pairwise(options)
 
 
 @contextmanager

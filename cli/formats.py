@@ -1,17 +1,17 @@
-r"""The forms in which rows are printed: table, TSV, CSV, Markdown and JSONL; pure, rows in, lines out.
+r"""The forms in which rows are printed: table, TSV, CSV, Markdown, JSONL and JSON; pure, rows in, texts out.
 
-Standard library and ``cli`` only. A null is empty everywhere but in JSONL. What tells that rows or cells were cut is
-not here: it is told on stderr, or in the flags of ``--json``.
+Standard library and ``cli`` only. A null is empty everywhere but in the two forms of JSON. What tells that rows or
+cells were cut is in the flags of JSON, else told on stderr.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from cli.cells import cut, head, padded, width
-from cli.output import UNLIMITED_COLUMNS, json_text, safe, safe_line
+from cli.output import SCHEMA_VERSION, UNLIMITED_COLUMNS, json_text, safe, safe_line
 from cli.tables import Column, fits, table
 from index.results import Rows
 
@@ -23,6 +23,8 @@ _GAP: Final = "  "
 _LINES_OF_A_VALUE: Final = 4
 """In a block a value may go on below itself: a path whole is worth more than a short block."""
 _QUOTED: Final = re.compile(r'[",\r\n]|\A\s|\s\Z')
+_MARKDOWN: Final = re.compile(r"[\\|`*~\[\]]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+"""What Markdown would read as its own; an underscore only at the edge of a word."""
 
 
 def table_lines(rows: Rows, cells: int | None) -> Iterator[str]:
@@ -83,7 +85,10 @@ def csv_lines(rows: Rows, *, for_terminal: bool) -> Iterator[str]:
 
 
 def markdown_lines(rows: Rows) -> Iterator[str]:
-    """Give a pipe table; a newline in a cell is ``<br>``, what Markdown or HTML would read is escaped."""
+    """Give a pipe table; a newline in a cell is ``<br>``, what Markdown or HTML would read is escaped.
+
+    So a text is shown as it is: it makes no link, and no picture that a viewer would fetch.
+    """
     yield _markdown_row(rows.columns)
     yield "|" + "|".join(" ---: " if _is_numeric(rows, at) else " --- " for at in range(len(rows.columns))) + "|"
     for row in rows.rows:
@@ -95,6 +100,19 @@ def jsonl_lines(rows: Rows) -> Iterator[str]:
     names = distinct(rows.columns)
     for row in rows.rows:
         yield json_text(dict(zip(names, row, strict=True)))
+
+
+def json_pieces(rows: Rows, more: Mapping[str, object] | None = None) -> Iterator[str]:
+    """Give the one JSON value of an answer, without its newline, in pieces of one row: never the whole text at once.
+
+    ``more`` stands before the columns. The pieces joined are what ``cli.output.emit_json`` writes of the same value.
+    """
+    told = {"schema_version": SCHEMA_VERSION, **(more or {}), "columns": list(rows.columns)}
+    flags = {"truncated_rows": rows.truncated_rows, "truncated_cells": rows.truncated_cells}
+    yield json_text(told)[:-1] + ',"rows":['
+    for number, row in enumerate(rows.rows):
+        yield ("," if number else "") + json_text({"row": row})[len('{"row":') : -1]
+    yield "]," + json_text(flags)[1:]
 
 
 def distinct(names: Sequence[str]) -> list[str]:
@@ -117,7 +135,7 @@ FORMATS: Final = (JSON, "jsonl", TSV, "csv", TABLE, "markdown")
 
 
 def lines_of(rows: Rows, form: str, *, cells: int | None, for_terminal: bool) -> Iterator[str]:
-    """Give the lines of ``rows`` in one of ``FORMATS`` but ``json``, which is one value of ``cli.shapes``."""
+    """Give the lines of ``rows`` in one of ``FORMATS`` but ``json``, which is one value: ``json_pieces``."""
     if form == "jsonl":
         return jsonl_lines(rows)
     if form == TSV:
@@ -154,5 +172,5 @@ def _markdown_row(values: Sequence[object]) -> str:
 
 
 def _markdown_cell(value: object) -> str:
-    text = _text(value).replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\").replace("|", "\\|")
-    return "<br>".join(safe_line(line) for line in text.replace("\r\n", "\n").split("\n"))
+    text = _text(value).replace("&", "&amp;").replace("<", "&lt;").replace("\r\n", "\n")
+    return "<br>".join(safe_line(_MARKDOWN.sub(r"\\\g<0>", line)) for line in text.split("\n"))

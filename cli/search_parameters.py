@@ -31,7 +31,8 @@ Words: TypeAlias = Annotated[
 ]
 Regex: TypeAlias = Annotated[bool, typer.Option("--regex", help="A regular expression.")]
 Agent: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--agent", metavar="NAME", help="Of these agents: aster, aether, claude-code.")
+    list[str] | None,
+    typer.Option("--agent", metavar="NAME", help="Of these agents: aster, aether, claude-code, codex, pi, omp."),
 ]
 Project: TypeAlias = Annotated[
     str | None, typer.Option("--project", metavar="PATH", help="Of the project of exactly this path.")

@@ -14,7 +14,7 @@ from cli.search_words import home_path
 from cli.tables import Column, table
 
 if TYPE_CHECKING:
-    from index.results import EventRow, SessionRow
+    from index.results import EventRow, SessionRow, SessionTotals
 
 MAX_SHOWN_CHARACTERS: Final = 2000
 """Of one event in a whole session; ``asx show ID:EVENT`` and ``--json`` have all of it."""
@@ -26,6 +26,16 @@ _COLUMNS: Final = (
     Column("title", shrinks_to=20),
     Column("project", shrinks_to=16, drop=2, keeps_end=True),
 )
+_TREE_COLUMNS: Final = (
+    *_COLUMNS[:3],
+    Column("tools", right=True, drop=4),
+    Column("calls", right=True, drop=5),
+    Column("tokens", right=True, drop=3),
+    Column("cost", right=True, drop=2),
+    *_COLUMNS[3:4],
+    Column("sub-agents"),
+    *_COLUMNS[4:],
+)
 _OF_A_PERSON: Final = "user_message"
 """The type that stands out in a whole session, so that the eye finds the turns."""
 _SHORT_ID: Final = 8
@@ -36,8 +46,7 @@ def print_sessions(rows: Iterable[SessionRow], *, with_project: bool) -> None:
     """Print a table of sessions; ages are of the last activity. For a person ids are short, in a pipe whole."""
     columns = _COLUMNS if with_project else _COLUMNS[:-1]
     rows = list(rows)
-    ids = [row.session_id for row in rows]
-    shown = short_ids(ids) if output.is_terminal(sys.stdout) else dict(zip(ids, ids, strict=True))
+    shown = _shown_ids(rows)
     lines = [
         (
             age(row.updated_at or row.created_at),
@@ -51,6 +60,75 @@ def print_sessions(rows: Iterable[SessionRow], *, with_project: bool) -> None:
     ]
     for text in table(columns, lines, output.table_columns()):
         output.line(text)
+
+
+def print_trees(pairs: Iterable[tuple[SessionRow, SessionTotals]], *, with_project: bool) -> None:
+    """Print a table of sessions as :func:`print_sessions` does, the numbers those with their sub-agents."""
+    columns = _TREE_COLUMNS if with_project else _TREE_COLUMNS[:-1]
+    pairs = list(pairs)
+    shown = _shown_ids([row for row, _ in pairs])
+    lines = [
+        (
+            age(row.updated_at or row.created_at),
+            row.agent,
+            totals.turns,
+            totals.tool_calls,
+            totals.calls,
+            _all_tokens(totals),
+            _cost(totals),
+            shown[row.session_id],
+            f"with {count(totals.sub_agents, 'sub-agent')}" if totals.sub_agents else None,
+            row.title,
+            home_path(row.project or ""),
+        )[: len(columns)]
+        for row, totals in pairs
+    ]
+    for text in table(columns, lines, output.table_columns()):
+        output.line(text)
+
+
+def print_totals(totals: SessionTotals) -> None:
+    """Print what a session came to with its sub-agents, below its head."""
+    held = f"{count(totals.tool_calls, 'tool call')}, {count(totals.calls, 'provider call')}"
+    if totals.sub_agents:
+        held = f"{count(totals.turns, 'turn')}, {count(totals.events, 'event')}, {held}"
+        held = f"{held}, with {count(totals.sub_agents, 'sub-agent')}"
+    _print_fact("in all", held)
+    known = [
+        f"{value:,} {name}"
+        for name, value in (
+            ("input", totals.sums["input_tokens"]),
+            ("output", totals.sums["output_tokens"]),
+            ("from the cache", totals.sums["cache_read_tokens"]),
+            ("into the cache", totals.sums["cache_write_tokens"]),
+            ("of the output reasoning", totals.sums["reasoning_tokens"]),
+        )
+        if value is not None
+    ]
+    if known:
+        _print_fact("tokens", ", ".join(known))
+    if totals.sums["cost_usd"] is not None:
+        _print_fact("cost", f"${totals.sums['cost_usd']:,.2f}")
+    if totals.unknown:
+        left_out = (f"{name.replace('_', ' ')} of {count(calls, 'call')}" for name, calls in totals.unknown.items())
+        _print_fact("unknown", ", ".join(left_out))
+
+
+def _all_tokens(totals: SessionTotals) -> str:
+    """Return input, output and cached tokens together; a ``+`` where some calls do not tell theirs."""
+    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    known = [value for name in names if (value := totals.sums[name]) is not None]
+    return f"{sum(known):,}{'+' * any(name in totals.unknown for name in names)}" if known else ""
+
+
+def _cost(totals: SessionTotals) -> str:
+    cost = totals.sums["cost_usd"]
+    return "" if cost is None else f"${cost:,.2f}{'+' * ('cost_usd' in totals.unknown)}"
+
+
+def _shown_ids(rows: Sequence[SessionRow]) -> dict[str, str]:
+    ids = [row.session_id for row in rows]
+    return short_ids(ids) if output.is_terminal(sys.stdout) else dict(zip(ids, ids, strict=True))
 
 
 def short_ids(ids: Sequence[str]) -> dict[str, str]:
@@ -89,7 +167,11 @@ def print_head(row: SessionRow) -> None:
     ]
     for name, value in facts:
         if value:
-            output.line(f"{output.styled(f'{name:<9}', 'quiet')} {output.safe_line(value)}")
+            _print_fact(name, value)
+
+
+def _print_fact(name: str, value: str) -> None:
+    output.line(f"{output.styled(f'{name:<9}', 'quiet')} {output.safe_line(value)}")
 
 
 def print_event(row: EventRow, *, at_most: int | None = None, marked: bool = False) -> None:

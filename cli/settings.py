@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import typer
 
 from cli import choices
 
@@ -45,3 +48,25 @@ def folder_at(text: str) -> Path:
     from persist.places import current_environment, expand
 
     return expand(text, current_environment().home, current_folder())
+
+
+def chosen_project(project: str | None, *, here: bool) -> str | None:
+    """Return the project that is meant as an absolute path: as typed, or that of the current folder.
+
+    Raises ``typer.BadParameter`` for an empty one, and where the current folder is gone.
+    """
+    if here:
+        from persist.projects import project_of
+
+        try:
+            folder = str(Path.cwd())
+        except OSError as error:
+            raise typer.BadParameter(
+                "the current folder is gone; name one with --project", param_hint="--here"
+            ) from error
+        return choices.typed_text(project_of(folder))
+    if project is None:
+        return None
+    if not project.strip():
+        raise typer.BadParameter("is empty; give a folder or leave the option out", param_hint="--project")
+    return choices.typed_text(os.path.normpath(folder_at(project)))

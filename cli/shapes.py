@@ -266,6 +266,27 @@ def sessions(total: int, rows: Iterable[results.SessionRow]) -> Shape:
     return {"total": total, "sessions": [session(row) for row in rows]}
 
 
+def session_trees(total: int, pairs: Iterable[tuple[results.SessionRow, results.SessionTotals]]) -> Shape:
+    """Return the shape of ``sessions list --with-children``."""
+    return {
+        "total": total,
+        "sessions": [{**session(row), "with_children": with_children(totals)} for row, totals in pairs],
+    }
+
+
+def with_children(totals: results.SessionTotals) -> Shape:
+    """Return what a session came to with its sub-agents; ``partial`` counts the calls that a sum leaves out."""
+    return {
+        "sub_agents": totals.sub_agents,
+        "turns": totals.turns,
+        "events": totals.events,
+        "tool_calls": totals.tool_calls,
+        "calls": totals.calls,
+        **totals.sums,
+        "partial": dict(totals.unknown),
+    }
+
+
 def session(row: results.SessionRow) -> Shape:
     """Return one session as it is listed."""
     agent, colon, session_id = (row.imported_from or "").partition(":")
@@ -304,9 +325,15 @@ def preview(found: results.Preview) -> Shape:
     }
 
 
-def whole_session(row: results.SessionRow, events: Iterable[results.EventRow]) -> Shape:
+def whole_session(
+    row: results.SessionRow, events: Iterable[results.EventRow], totals: results.SessionTotals | None
+) -> Shape:
     """Return the shape of ``sessions show``: the session's object with its events in the place of their number."""
-    return {**session(row), "events": [event(one) for one in events]}
+    return {
+        **session(row),
+        "with_children": None if totals is None else with_children(totals),
+        "events": [event(one) for one in events],
+    }
 
 
 def event(row: results.EventRow) -> Shape:
@@ -393,11 +420,6 @@ def cell(value: object) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def report_rows(report: results.Report, found: results.Rows) -> Shape:
-    """Return the shape of ``report NAME``."""
-    return {"report": report.name, "sql": report.sql, **rows(found)}
 
 
 def reports(found: Iterable[results.Report]) -> Shape:

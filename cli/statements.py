@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Annotated, Final, TypeAlias
@@ -26,11 +26,17 @@ from index.results import Rows
 MAX_TIMEOUT_S: Final = 86400.0
 _INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})\Z", re.ASCII)
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,17}\Z", re.ASCII)
-_PARAMETER: Final = re.compile(r"[:@$]?(\w+)\Z")
+_PARAMETER: Final = re.compile(r"[:@$#?]?([\w$]+)(:?)\Z")
+_MAX_INTEGER: Final = 2**63 - 1
 
 Parameters: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="Bind :NAME; a value that is a number is one."),
+    typer.Option(
+        "-p",
+        "--parameter",
+        metavar="NAME=VALUE",
+        help="Bind :NAME; a value that is a number is one. NAME:=JSON binds exactly that, null too.",
+    ),
 ]
 RowLimit: TypeAlias = Annotated[
     int, typer.Option("--limit", metavar="N", min=0, help="At most N rows; the answer says if there are more.")
@@ -54,21 +60,43 @@ Timezone: TypeAlias = Annotated[
 ]
 
 
-def read_parameters(values: Sequence[str] | None) -> dict[str, str | int | float]:
+def read_parameters(values: Sequence[str] | None) -> dict[str, str | int | float | None]:
     """Return ``NAME=VALUE`` texts as values to bind: whole and decimal numbers as such, all else as text.
 
-    ``007``, ``1e5`` and whole numbers over 18 digits stay text. Raises ``typer.BadParameter``.
+    ``007``, ``1e5`` and whole numbers over 18 digits stay text. ``NAME:=JSON`` leaves nothing to guess: a text in
+    quotes, a number, ``null``; ``true`` and ``false`` are 1 and 0, a list or an object is bound as its JSON text (for
+    ``json_each``). Raises ``typer.BadParameter``.
     """
-    found: dict[str, str | int | float] = {}
+    found: dict[str, str | int | float | None] = {}
     for value in values or ():
         name, equals, text = choices.typed_text(value).partition("=")
         match = _PARAMETER.match(name)
         if not equals or match is None:
-            raise typer.BadParameter(f"{value!r} is not NAME=VALUE", param_hint="-p")
+            raise typer.BadParameter(f"{value!r} is not NAME=VALUE or NAME:=JSON", param_hint="-p")
         if match[1] in found:
             raise typer.BadParameter(f"{match[1]} is given twice", param_hint="-p")
-        found[match[1]] = int(text) if _INTEGER.match(text) else float(text) if _NUMBER.match(text) else text
+        found[match[1]] = _exactly(match[1], text) if match[2] else _guessed(text)
     return found
+
+
+def _guessed(text: str) -> str | int | float:
+    return int(text) if _INTEGER.match(text) else float(text) if _NUMBER.match(text) else text
+
+
+def _exactly(name: str, text: str) -> str | int | float | None:
+    from json import loads
+
+    try:
+        value: object = loads(text)
+    except (ValueError, RecursionError):
+        raise typer.BadParameter(f'{name}:= takes JSON, like null, 5, "a text" or [1, 2]', param_hint="-p") from None
+    if isinstance(value, int) and not -_MAX_INTEGER <= value <= _MAX_INTEGER:
+        raise typer.BadParameter(f"{name}:={text} is a number that SQLite has not", param_hint="-p")
+    if isinstance(value, list | dict):
+        return text
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise AssertionError(value)
 
 
 def chosen_format(form: str | None, *, json: bool) -> str:
@@ -95,6 +123,16 @@ def use_timezone(zone: str | None) -> None:
         raise typer.BadParameter(f"{zone!r} is not a time zone like Europe/Berlin", param_hint="--timezone") from None
     os.environ["TZ"] = zone
     time.tzset()
+
+
+def print_json(rows: Rows, more: Mapping[str, object] | None = None) -> None:
+    """Write the one JSON value of an answer to stdout, ``more`` before its columns; what comes later goes to stderr."""
+    output.ANSWERED.set(True)
+    if sys.stdout is None:  # the caller closed it: the same as a pipe that is gone
+        raise BrokenPipeError
+    for piece in formats.json_pieces(rows, more):
+        sys.stdout.write(piece)
+    output.line()
 
 
 def print_rows(rows: Rows, form: str, limit: int, max_cell: int) -> None:

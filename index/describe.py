@@ -32,6 +32,15 @@ WHERE prose_keys.key GLOB '*foreign key*constraint*'
 ORDER BY a.sort_ts DESC""",
     ),
     Report(
+        "words-best-first",
+        "Texts with words in any form, the best first; whose text it is stands in the view that shares the row number.",
+        """SELECT a.ts, a.agent, a.session_id, snippet(prose_words, 0, '[', ']', '…', 12) AS found
+FROM prose_words
+CROSS JOIN agent_messages a ON a.event_id = prose_words.rowid
+WHERE prose_words MATCH 'deploy* AND (tuesday OR rota)'
+ORDER BY bm25(prose_words)""",
+    ),
+    Report(
         "sessions-of-a-week",
         "Sessions that were active in the last 7 days, the latest first.",
         """SELECT agent, session_id, project, title, turns, updated_at
@@ -47,6 +56,53 @@ FROM prompts
 GROUP BY text
 HAVING count(*) > 1
 ORDER BY times DESC, last_at DESC, text""",
+    ),
+    Report(
+        "prompts-without-a-transcript",
+        "What only a prompt history still knows, newest first.",
+        """SELECT ts, agent, project, text
+FROM prompt_history
+WHERE in_transcript = 0
+ORDER BY ts DESC, source_path, line_number DESC""",
+    ),
+    Report(
+        "messages-not-typed",
+        "What was sent as a person's words and typed by nobody, by agent.",
+        """SELECT agent, count(*) AS messages, max(ts) AS last_at
+FROM user_messages
+WHERE is_prompt = 0
+GROUP BY agent
+ORDER BY messages DESC, agent""",
+    ),
+    Report(
+        "largest-results",
+        "The tool results that were longest, with how much of each is stored.",
+        """SELECT tool_name, text_len, length(text) AS stored, session_id, event_index
+FROM tool_results
+ORDER BY text_len DESC, sort_ts DESC, source_path, event_index
+LIMIT 20""",
+    ),
+    Report(
+        "thinking-by-model",
+        "How much visible thinking each model wrote, in characters.",
+        """SELECT model_name, count(*) AS thoughts, sum(text_len) AS characters
+FROM thinking
+GROUP BY model_name
+ORDER BY characters DESC, model_name""",
+    ),
+    Report(
+        "facts",
+        "The facts of ASTER.md in their order.",
+        """SELECT line_number, text, source_path
+FROM memory_facts
+ORDER BY source_path, line_number""",
+    ),
+    Report(
+        "transcripts",
+        "Every transcript with its session, size and damaged lines, the largest first.",
+        """SELECT agent, session_id, file_size, event_count, parse_error_count, source_path
+FROM session_files
+ORDER BY file_size DESC, source_path""",
     ),
     Report(
         "tokens-by-model",

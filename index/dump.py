@@ -14,6 +14,7 @@ from typing import Any, Final
 NATURAL_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "sources": ("agent", "path"),
     "sessions": ("agent", "session_id"),
+    "session_tree": ("agent", "session_id"),
     "session_files": ("agent", "source_path"),
     "events": ("agent", "source_path", "event_index"),
     "tool_calls": ("agent", "source_path", "event_index"),

@@ -16,15 +16,23 @@ def identity_of(event: Event, agent: str, session_key: str, projected: tuple[int
 
     It covers the agent, the record's own id and part, and what was projected: the length and hash of its text and the
     hash of its arguments, where a tool's text counts by its head. A record without an id counts by its time, and one
-    without a time only within its session: equal texts of two sessions are not copies.
+    without a time only within its session: equal texts of two sessions are not copies. One with an anchor counts by
+    that: neither its time nor the model and tool that earlier records named is the same in every copy.
     """
+    text_len, text_hash, arguments_hash = projected
+    if event.record_id is None and event.anchor is not None:
+        return hash_of(
+            f"{agent}\x1ea{event.anchor}\x1e{event.part}\x1e{event.event_type}\x1e{event.outcome}\x1e"
+            f"{event.tool_call_id}\x1e{event.message_id}\x1e{text_len}\x1e{text_hash}\x1e{arguments_hash}"
+        )
     if event.record_id is not None:
         anchor = "r" + event.record_id
     elif event.ts is not None:
         anchor = "t"
     else:
         anchor = "s" + session_key
-    text_len, text_hash, arguments_hash = projected
+        if event.measures is not None:  # without a word or a time, what was measured is all that tells two apart
+            anchor += f"\x1e{tuple(event.measures)}"
     return hash_of(
         f"{agent}\x1e{anchor}\x1e{event.part}\x1e{event.ts}\x1e{event.event_type}\x1e{event.outcome}\x1e"
         f"{event.tool_call_id}\x1e{event.tool_name}\x1e{event.model_name}\x1e{event.message_id}\x1e"

@@ -22,6 +22,7 @@ from index.plan import BROKEN, FAILED, HELD, IGNORED, INDEXED, Action, Step
 from index.projection import Projector, check_storable
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
+from persist.compressed import is_compressed, plain
 from persist.fingerprint import edges, stat_of
 from persist.reading import Checkpoint, Counts, ReadLine, SourceReader
 from persist.regular import open_regular
@@ -177,8 +178,11 @@ class Loader:
         self._count(step, start, status)
 
     def _start(self, step: Step, file: IO[bytes], stored: StoredState | None) -> Checkpoint | None:
-        """Return where to read on, or null to read anew: grown, and both edges as they were (DESIGN 8)."""
-        if step.action is not Action.MAYBE_TAIL or stored is None:
+        """Return where to read on, or null to read anew: grown, and both edges as they were (DESIGN 8).
+
+        A compressed file is never one that was appended to, and its checkpoint counts bytes that it does not hold.
+        """
+        if step.action is not Action.MAYBE_TAIL or stored is None or is_compressed(step.source.path):
             return None
         if edges(file, stored.checkpoint.offset_bytes) != (stored.head_hash, stored.tail_hash):
             return None
@@ -191,7 +195,8 @@ class Loader:
     def _load_lines(self, opened: _Opened, file: IO[bytes]) -> str:
         source_id, source, start, _, has_rows = opened
         limit = self._settings.configuration.limits.max_line_bytes
-        reader = SourceReader(self._settings.agent(source.agent), source, file, start, max_line_bytes=limit)
+        agent, read_from = self._settings.agent(source.agent), plain(source.path, file)
+        reader = SourceReader(agent, source, read_from, start, max_line_bytes=limit)
         before = start.counts.copy() if start else Counts()
         stem = Path(source.path).stem
         hashes: tuple[bytes | None, bytes | None] = (None, None)

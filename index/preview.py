@@ -15,6 +15,7 @@ from index.sessions import show_session
 from index.settings import Settings
 from persist.aether import listing
 from persist.aether.listing import PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_TURNS, Turn, turn_of
+from persist.compressed import plain
 from persist.errors import NotFoundError, StoreIOError
 from persist.fingerprint import stat_of
 from persist.reading import SourceReader
@@ -41,11 +42,11 @@ def _preview(settings: Settings, session: SessionRow, path: str) -> Preview:
     try:
         with open_regular(path) as file:
             stat = stat_of(os.fstat(file.fileno()))
-            window = file.read(PREVIEW_BYTES)
+            window = plain(path, file).read(PREVIEW_BYTES)
     except OSError as error:
         raise StoreIOError(path, "read", error.strerror or type(error).__name__) from error
     lines = window.split(b"\n")
-    whole = len(window) == stat.size_bytes and len(lines) <= PREVIEW_LINES + 1
+    whole = (len(window) < PREVIEW_BYTES or len(window) == stat.size_bytes) and len(lines) <= PREVIEW_LINES + 1
     source = Source(session.agent, TRANSCRIPT, path, "", stat)
     reader = SourceReader(settings.agent(session.agent), source, io.BytesIO(b"\n".join(lines[:PREVIEW_LINES])))
     turns: list[Turn] = []

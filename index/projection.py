@@ -17,7 +17,7 @@ from zlib import crc32
 from index.fields import BLOCK, FIELD_OF_TYPE, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT, NOTICE, PROMPT
 from index.identity import hash_of, identity_of
 from index.match.key import stored_key
-from persist.events import EVENT_TYPES, Note, NoteFact
+from persist.events import EVENT_TYPES, Note, NoteFact, Usage
 from persist.reading import Numbered, ReadLine
 
 MAX_PROSE_BYTES: Final = 4 * 1024 * 1024
@@ -121,7 +121,7 @@ class Projector:
         for numbered in line.events:
             self._add_event(source_id, agent, session_key, line, numbered)
         for usage in line.usage:
-            rows.usage.append((source_id, line.number, first_event_id, *usage))
+            rows.usage.append((source_id, line.number, first_event_id, *whole_output(usage)))
         for trait in line.traits:
             rows.traits.append((source_id, line.number, trait.name, trait.value, trait.rank, trait.target_record_id))
         for prompt in line.prompts:
@@ -161,7 +161,7 @@ class Projector:
     def _add_event(self, source_id: int, agent: str, session_key: str, line: ReadLine, numbered: Numbered) -> None:
         event, event_index, turn_index, sort_ts, ts_source = numbered
         (kind, event_type, text, ts, outcome, is_prompt, tool_call_id, tool_name, arguments, model_name, message_id,
-         record_id, part, may_grow, measures) = event  # fmt: skip
+         record_id, part, may_grow, measures, _anchor) = event  # fmt: skip
         head: str | None = None
         arguments_head: str | None = None
         field_code: int | None = None
@@ -203,6 +203,14 @@ class Projector:
         keys = rows.prompt_keys if field_code in IN_PROMPT_KEYS else rows.prose_keys
         keys.append((self.next_id, stored_key(text)))
         rows.size_characters += 3 * len(text)
+
+
+def whole_output(usage: Usage) -> Usage:
+    """Return usage whose output holds its reasoning (DESIGN 6): more reasoning than output was counted beside it."""
+    output, reasoning = usage.output_tokens, usage.reasoning_tokens
+    if output is None or reasoning is None or reasoning <= output:
+        return usage
+    return usage._replace(output_tokens=output + reasoning)
 
 
 def check_storable(values: Iterable[object]) -> None:

@@ -9,15 +9,24 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from index.errors import IndexUnusableError, QueryFailedError, QueryRefusedError, QueryTimeoutError
 from index.guard import HEAP_LIMIT_BYTES, Deadline, Guarded, Watchdog, guarded
+from index.query_errors import (
+    MAX_ANSWER_BYTES,
+    AnswerTooLargeError,
+    EmptyStatementError,
+    SeveralStatementsError,
+    StatementParametersError,
+    without_foreign_words,
+)
 from index.results import Rows
 from index.sqlite_errors import DAMAGED_CODES, REBUILD, UNREADABLE_CODES, primary_code
-from index.statement_text import is_blank
+from index.statement_text import is_blank, parameter_names
 
 LIMIT: Final = 100
 MAX_CELL: Final = 1000
@@ -29,33 +38,9 @@ _WRITES: Final = {
     "attempt to write a readonly database": "writing",
 }
 """How SQLite's message begins for statements that no authorizer is asked about, and what they are."""
-_WORD: Final = re.compile(r"\w+")
-_MASKED: Final = re.compile(r"…(?:\W*…)+")
-_SQLITES_WORDS: Final = frozenset(
-    """
-    a aggregate all already ambiguous an and any argument arguments array as at bad be big binding bindings blob
-    bound by call can cannot changed check clause column columns compound constant constraint context could current
-    data database datatype decode default did different disk distinct does duplicate each element else empty end
-    error escape exceeds execute exists expected expression file filter for found frame from fts5 full function
-    functions group has have image in incomplete incorrect index infinite input instead integer interrupted into
-    invalid is it join json key large left limit literal locked logic long malformed many match memory mismatch
-    misuse more most must name named near negative nested no non nor not null number numbers of offset on one only
-    open operator or order ordering ordinary out over overflow parameter parser passed path pattern phrase preceding
-    prefix queries query range real recursion recursive reference referenced references requested result results
-    right row rowid rows same schema select set short side simple single size special stack starting statement
-    statements string sub such supplied supply support supported syntax table tables term terms test text than the
-    time to token too transaction type types unable unbounded unknown unrecognized unsupported usage use used uses
-    using value values view was window with within without wrong you
-    """.split()  # noqa: SIM905 - words read better than a list of literals
-)
-
-
-class EmptyStatementError(QueryFailedError):
-    """There is no statement: blank, or nothing but comments."""
-
-    def __init__(self) -> None:
-        self.reason = "it is empty"
-        Exception.__init__(self, "there is no statement to run: blank, or nothing but comments")
+_SEVERAL: Final = "You can only execute one statement"
+_MISSING: Final = re.compile(r"You did not supply a value for binding parameter (.+?)\.?\Z", re.DOTALL)
+_NAMELESS: Final = re.compile(r"Binding \d+ has no name")
 
 
 def run_query(
@@ -72,16 +57,19 @@ def run_query(
     """Run ``sql`` on the index at ``path`` and return at most ``limit`` rows, texts cut to ``max_cell`` characters.
 
     Blobs become ``<blob N bytes>``, infinities and not-a-number ``None``, bytes that are not UTF-8 U+FFFD; integers are
-    exact and equal column names are kept. ``parameters`` are bound by name. The time limit covers opening too.
+    exact and equal column names are kept. ``parameters`` are bound by name, without the mark before it; ``None`` is
+    null. The time limit covers opening too.
     ``on_overrun`` is called in another thread 0.1 s after the limit if SQLite has still not come back; a one-shot
     process ends itself there (``index.guard.Watchdog``). ``heap_limit_bytes`` holds for the whole process, for good.
 
-    Raises ``EmptyStatementError`` (before the index is opened), what ``open_reader`` raises, ``QueryRefusedError``
-    naming what was denied, ``QueryTimeoutError``, and ``QueryFailedError`` for anything that SQLite cannot do, without
-    any text from the index.
+    Raises ``EmptyStatementError`` and ``StatementParametersError`` (before the index is opened), what ``open_reader``
+    raises, ``SeveralStatementsError``, ``QueryRefusedError`` naming what was denied, ``QueryTimeoutError``,
+    ``AnswerTooLargeError`` over ``MAX_ANSWER_BYTES``, and ``QueryFailedError`` for anything that SQLite cannot do,
+    without any text from the index.
     """
     if is_blank(sql):
         raise EmptyStatementError
+    _check_names(sql, parameters or {})
     deadline = Deadline(timeout_s)
     with Watchdog(deadline, on_overrun) as watchdog, guarded(path, deadline, heap_limit_bytes) as guard:
         try:
@@ -95,6 +83,15 @@ def run_query(
     if watchdog.has_fired:
         raise QueryTimeoutError(timeout_s)
     return rows
+
+
+def _check_names(sql: str, parameters: Mapping[str, object]) -> None:
+    """Refuse a value for a name that the statement does not have: a misspelt one would be passed over in silence."""
+    names = parameter_names(sql)
+    unknown = [name for name in parameters if name not in names]
+    if unknown:
+        has = f"it has {', '.join(f':{name}' for name in names)}" if names else "it has none"
+        raise StatementParametersError(f"the statement has no parameter :{unknown[0]}; {has}")
 
 
 class _TextCutter:
@@ -123,12 +120,17 @@ def _run(connection: sqlite3.Connection, sql: str, parameters: Mapping[str, obje
     cutter = _TextCutter(max_cell)
     connection.text_factory = cutter
     cursor = connection.execute(sql, parameters)
-    if cursor.description is None:
-        raise EmptyStatementError
+    if cursor.description is None:  # no query, and done already: VACUUM temp is the one that SQLite lets through
+        raise QueryRefusedError("a statement that gives no rows")
     columns = tuple(column[0] for column in cursor.description)
     rows: list[tuple[Any, ...]] = []
+    taken_bytes = 0
     while len(rows) < limit and (row := cursor.fetchone()) is not None:
-        rows.append(tuple(map(_plain, row)))
+        plain = tuple(map(_plain, row))
+        rows.append(plain)
+        taken_bytes += sys.getsizeof(plain) + sum(map(sys.getsizeof, plain))
+        if taken_bytes > MAX_ANSWER_BYTES:
+            raise AnswerTooLargeError
     cut_cells = cutter.has_cut
     more = cursor.fetchone() is not None if len(rows) == limit else False
     return Rows(columns, tuple(rows), truncated_rows=more, truncated_cells=cut_cells)
@@ -150,6 +152,13 @@ def _translate(error: Exception, path: Path, sql: str, guard: Guarded, deadline:
     if guard.authorizer.denials:
         return QueryRefusedError(guard.authorizer.denials[0])
     reason = str(error)
+    if reason.startswith(_SEVERAL):
+        return SeveralStatementsError()
+    if missing := _MISSING.match(reason):
+        name = missing[1]
+        return StatementParametersError(f"the statement needs a value for {name}; give -p {name.lstrip(':@$#?')}=VALUE")
+    if _NAMELESS.match(reason):
+        return StatementParametersError("a ? has no name to bind it by; write :name and give -p name=VALUE")
     for beginning, what in _WRITES.items():
         if reason.startswith(beginning):
             return QueryRefusedError(what)
@@ -161,14 +170,3 @@ def _translate(error: Exception, path: Path, sql: str, guard: Guarded, deadline:
     if isinstance(error, UnicodeError):
         return QueryFailedError("it holds characters that are not valid Unicode")
     return QueryFailedError(without_foreign_words(reason, sql))
-
-
-def without_foreign_words(reason: str, sql: str) -> str:
-    """Return SQLite's message with ``…`` for every word that is neither SQLite's own nor in the statement.
-
-    Some messages quote a value that was read (a JSON path, a full-text query): a transcript's text, which must not
-    get into an error.
-    """
-    known = {word.casefold() for word in _WORD.findall(sql)} | _SQLITES_WORDS
-    shown = _WORD.sub(lambda match: match[0] if match[0].casefold() in known else "…", reason)
-    return _MASKED.sub("…", shown).rstrip(". ")

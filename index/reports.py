@@ -1,28 +1,32 @@
 """Named reports: those that come with the program, and one's own, ``<config>/reports/NAME.sql``.
 
-A report runs exactly as ``asx query`` runs its text (``index.query``). Never imports SQLAlchemy or pydantic.
+A report runs exactly as ``asx query`` runs its text (``index.query``). What is asked of a built-in one stands as SQL
+literals in its text; one's own is bound to it. Never imports SQLAlchemy or pydantic.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from index.errors import QueryFailedError, UnknownReportError
 from index.guard import HEAP_LIMIT_BYTES
 from index.query import LIMIT, MAX_CELL, TIMEOUT_S, run_query
-from index.report_statements import REPORTS
+from index.report_parts import OPTIONS, columns_of, with_values
+from index.report_statements import REPORTS, SUBJECTS
 from index.results import Report, Rows
 from index.statement_text import first_comment_line, parameter_names
 from persist.errors import StoreIOError
 from persist.regular import open_regular
 
 MAX_REPORT_BYTES: Final = 100_000
+OWN: Final = "your own"
 _SUFFIX: Final = ".sql"
 _NAME: Final = re.compile(r"[\w][\w.-]*\Z")
+_OPTION_NAMES: Final = frozenset(columns_of(OPTIONS))
 
 
 class ReportParametersError(QueryFailedError):
@@ -32,6 +36,36 @@ class ReportParametersError(QueryFailedError):
         self.reason = message
         self.names = names
         Exception.__init__(self, message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a report is asked for: a span of time, a project, agents. Null, empty and false: not asked.
+
+    ``since`` (inclusive) and ``until`` (exclusive) are moments in the index's form, ``project`` an absolute path, meant
+    exactly or, with ``below``, together with what lies beneath it.
+    """
+
+    since: str | None = None
+    until: str | None = None
+    project: str | None = None
+    below: bool = False
+    agents: tuple[str, ...] = ()
+    with_children: bool = False
+
+    @property
+    def values(self) -> dict[str, str | int]:
+        """Return what was asked by the names under which statements know it."""
+        beneath = None if self.project is None or not self.below else self.project.rstrip("/") + "/"
+        named: dict[str, str | int | None] = {
+            "since": self.since,
+            "until": self.until,
+            "project": self.project,
+            "below": beneath,
+            "agent": ",".join(self.agents) or None,
+            "with_children": 1 if self.with_children else None,
+        }
+        return {name: value for name, value in named.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +82,18 @@ class Reports:
 
     reports: tuple[Report, ...]
     unreadable: tuple[UnreadableReport, ...] = ()
+
+    @property
+    def by_subject(self) -> tuple[tuple[str, tuple[Report, ...]], ...]:
+        """Return the reports under what they are about, in the order of listing; one's own are a subject too."""
+        of_subjects = [(subject, tuple(one for one in of if one in self.reports)) for subject, of in SUBJECTS]
+        own = tuple(report for report in self.reports if not is_built_in(report))
+        return tuple((subject, of) for subject, of in (*of_subjects, (OWN, own)) if of)
+
+
+def is_built_in(report: Report) -> bool:
+    """Return whether a report comes with the program; its ``parameters`` are then the options that it takes."""
+    return report in REPORTS
 
 
 def list_reports(folder: Path | None = None) -> Reports:
@@ -81,10 +127,28 @@ def get_report(name: str, folder: Path | None = None) -> Report:
     raise UnknownReportError(name, known)
 
 
+def asked_of(report: Report, asked: Asked) -> Report:
+    """Return the report with what was asked in its text, so that the text alone gives the same; one's own as it is.
+
+    Raises ``ReportParametersError`` for an option that the report does not take, naming those that it does.
+    """
+    takes = columns_of(report.parameters) if is_built_in(report) else report.parameters
+    refused = tuple(name for name in asked.values if name not in takes)
+    if refused:
+        options = [option for option in OPTIONS if option in takes]
+        told = f"takes {_listed(list(map(_typed, options)))}" if options else "takes none of these options"
+        left = _listed([_typed(name) for name in refused])
+        raise ReportParametersError(f"the report {report.name} {told}; leave out {left}", refused)
+    if not is_built_in(report):
+        return report
+    return replace(report, sql=with_values(report.sql, report.parameters, asked.values), parameters=())
+
+
 def run_report(
     path: Path,
     report: Report,
     parameters: Mapping[str, object] | None = None,
+    asked: Asked = Asked(),
     *,
     limit: int = LIMIT,
     max_cell: int = MAX_CELL,
@@ -94,26 +158,47 @@ def run_report(
 ) -> Rows:
     """Run a report on the index at ``path``; its parameters and no others must be given.
 
-    Raises ``ReportParametersError`` naming those that are missing or unknown, and what ``run_query`` raises.
+    A report of one's own may bind the names of options (``since``, ``until``, ``project``, ``below``, ``agent``,
+    ``with_children``): null where they are not asked. Raises ``ReportParametersError`` naming what is missing, unknown,
+    not taken or given twice, and what ``run_query`` raises.
     """
-    given = parameters or {}
-    missing = tuple(name for name in report.parameters if name not in given)
-    unknown = tuple(name for name in given if name not in report.parameters)
-    if missing:
-        asked = " ".join(f"-p {name}=VALUE" for name in missing)
-        raise ReportParametersError(f"the report {report.name} needs {asked}", missing)
-    if unknown:
-        raise ReportParametersError(f"the report {report.name} has no parameter {', '.join(unknown)}", unknown)
+    filled = asked_of(report, asked)
     return run_query(
         path,
-        report.sql,
-        given,
+        filled.sql,
+        _bound(filled, parameters or {}, {} if is_built_in(report) else asked.values),
         limit=limit,
         max_cell=max_cell,
         timeout_s=timeout_s,
         on_overrun=on_overrun,
         heap_limit_bytes=heap_limit_bytes,
     )
+
+
+def _bound(report: Report, given: Mapping[str, object], asked: Mapping[str, str | int]) -> dict[str, object]:
+    """Return the values for a report's parameters. Raises ``ReportParametersError``."""
+    twice = tuple(name for name in given if name in asked)
+    missing = tuple(name for name in report.parameters if name not in {*given, *_OPTION_NAMES})
+    unknown = tuple(name for name in given if name not in report.parameters)
+    if twice:
+        raise ReportParametersError(f"{_listed(list(twice))} is given by an option and by -p; leave one out", twice)
+    if missing:
+        needed = " ".join(f"-p {name}=VALUE" for name in missing)
+        raise ReportParametersError(f"the report {report.name} needs {needed}", missing)
+    if unknown:
+        instead = "".join(f"; give {_typed(name)}" for name in unknown if name in _OPTION_NAMES)
+        message = f"the report {report.name} has no parameter {', '.join(unknown)}{instead}"
+        raise ReportParametersError(message, unknown)
+    return {**dict.fromkeys(report.parameters), **asked, **given}
+
+
+def _typed(name: str) -> str:
+    """Return an option as it is typed on the command line, which is where its name is known."""
+    return "--" + name.replace("_", "-")
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _own_files(folder: Path | None) -> list[Path]:

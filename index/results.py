@@ -194,6 +194,23 @@ class SessionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionTotals:
+    """What a session came to with its sub-agents, ``sub_agents`` of them, at any depth.
+
+    ``sums`` holds tokens and cost by the names of ``llm_calls``, null where no call tells; ``unknown`` how many of
+    ``calls`` do not tell a number that others do: that sum is partial.
+    """
+
+    sub_agents: int
+    turns: int
+    events: int
+    tool_calls: int
+    calls: int
+    sums: Mapping[str, float | None]
+    unknown: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """The beginning of a session: its first turns as (role, first line), and the tool calls within the window.
 

@@ -57,6 +57,8 @@ _sessions = _table(
     *_maybe(TEXT, "project", "cwd", "git_branch", "model", "mode", "title", "first_prompt"),
     *_maybe(TEXT, "created_at", "updated_at", "parent_session_id", "forked_from", "imported_from"),
     *_needed(INTEGER, "turns", "events", "inherited_calls", default="0"),
+    *_maybe(INTEGER, "root_row"),
+    *_needed(INTEGER, "depth", default="0"),
     UniqueConstraint("agent_id", "session_id"),
 )
 _sources = _table(
@@ -174,6 +176,13 @@ _prose = _table(
 
 Index("session_rows_project", _sessions.c.project)
 Index("session_rows_imported", _sessions.c.imported_from, sqlite_where=_sessions.c.imported_from.is_not(None))
+Index(
+    "session_rows_parent",
+    _sessions.c.agent_id,
+    _sessions.c.parent_session_id,
+    sqlite_where=_sessions.c.parent_session_id.is_not(None),
+)
+Index("session_rows_root", _sessions.c.root_row)
 Index("source_rows_session", _sources.c.session_row)
 Index("event_rows_place", _events.c.source_id, _events.c.line_number)
 Index("event_rows_identity", _events.c.identity)
@@ -197,6 +206,7 @@ Index(
 Index("usage_rows_place", _usage.c.source_id, _usage.c.line_number)
 Index("usage_rows_message", _usage.c.message_id, sqlite_where=_usage.c.message_id.is_not(None))
 Index("usage_rows_told", _usage.c.source_id, _usage.c.message_id, sqlite_where=_usage.c.message_id.is_not(None))
+Index("usage_rows_session", _usage.c.call_session, sqlite_where=_usage.c.call_session.is_not(None))
 Index("trait_rows_place", _facts.c.source_id, _facts.c.line_number)
 Index("history_rows_place", _history.c.source_id, _history.c.line_number)
 Index("journal_rows_place", _journal.c.source_id, _journal.c.line_number)

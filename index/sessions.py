@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from index.errors import NoIndexError
 from index.opening import open_reader
-from index.results import EventRow, SessionRow
+from index.results import EventRow, SessionRow, SessionTotals
+from index.session_totals import totals_of
 from index.settings import Settings
 from index.sqlite_errors import translate_read_errors
 from index.transcripts import no_session, read_events
@@ -29,6 +30,11 @@ WHERE (:project IS NULL OR n.project = :project) AND (:agent IS NULL OR a.name =
 ORDER BY n.updated_at DESC, n.session_id DESC, a.name LIMIT :limit"""
 _COUNT: Final = """SELECT count(*) FROM session_rows n JOIN agents a ON a.id = n.agent_id
 WHERE (:project IS NULL OR n.project = :project) AND (:agent IS NULL OR a.name = :agent)"""
+_IS_TOP: Final = "WHERE n.depth = 0 AND"
+_LIST_TOPS: Final = _LIST.replace("WHERE", _IS_TOP)
+_COUNT_TOPS: Final = _COUNT.replace("WHERE", _IS_TOP)
+_FIND: Final = """SELECT n.id FROM agents a JOIN session_rows n ON n.agent_id = a.id
+WHERE a.name = ? AND n.session_id = ?"""
 _FILES: Final = """SELECT path, size_bytes FROM source_rows WHERE session_row = ?
 ORDER BY head_time IS NULL, head_time, path"""
 _EXACT: Final = f"""SELECT {_COLUMNS} FROM session_rows n JOIN agents a ON a.id = n.agent_id
@@ -80,6 +86,43 @@ def list_sessions(
             values = {"project": project, "agent": agent, "limit": -1 if limit is None else limit}
             total = connection.execute(_COUNT, values).fetchone()[0]
             return total, [_session(connection, _Row(*row)) for row in connection.execute(_LIST, values).fetchall()]
+    finally:
+        connection.close()
+
+
+def list_trees(
+    settings: Settings, project: str | None = None, agent: str | None = None, limit: int | None = None
+) -> tuple[int, list[tuple[SessionRow, SessionTotals]]]:
+    """Return sessions as ``list_sessions`` does, each with what it came to with its sub-agents.
+
+    Sub-agents are counted in and not listed, but for those whose parent is not indexed. Raises the errors of
+    ``open_reader``: the files are not read whole for this. Cost: the events of the sessions listed.
+    """
+    connection = open_reader(settings.index_path)
+    try:
+        with translate_read_errors(settings.index_path):
+            values = {"project": project, "agent": agent, "limit": -1 if limit is None else limit}
+            total = connection.execute(_COUNT_TOPS, values).fetchone()[0]
+            found = [_Row(*row) for row in connection.execute(_LIST_TOPS, values)]
+            totals = totals_of(connection, (row.id for row in found))
+            return total, [(_session(connection, row), totals[row.id]) for row in found]
+    finally:
+        connection.close()
+
+
+def session_totals(settings: Settings, session: SessionRow) -> SessionTotals | None:
+    """Return what a session came to with its sub-agents; ``None`` without an index, or where it has gone from it.
+
+    Raises the other errors of ``open_reader``. Cost: the session's events and usage records.
+    """
+    try:
+        connection = open_reader(settings.index_path)
+    except NoIndexError:
+        return None
+    try:
+        with translate_read_errors(settings.index_path):
+            found = connection.execute(_FIND, (session.agent, session.session_id)).fetchone()
+            return totals_of(connection, found)[found[0]] if found else None
     finally:
         connection.close()
 

@@ -53,6 +53,13 @@ FROM chosen WHERE event_rows.id = chosen.id AND (chosen.hidden & 1) <> chosen.is
 """One canonical row for each identity: the first by (head names a parent, head time, session, path, line). A record
 without an id counts by its number among equal ones in its source, so that two separate ``yes`` stay two."""
 
+_TOUCH_SHARED: Final = """INSERT OR IGNORE INTO touched_session
+SELECT s.session_row FROM touched_identity t
+CROSS JOIN event_rows e ON e.identity = t.identity
+CROSS JOIN source_rows s ON s.id = e.source_id
+WHERE s.session_row IS NOT NULL"""
+"""What is a copy bears on when a fork began."""
+
 _MARK_IN_TRANSCRIPT: Final = """WITH found AS MATERIALIZED (
   SELECT h.id, h.in_transcript, EXISTS (
     SELECT 1 FROM prose q
@@ -74,6 +81,7 @@ FROM found WHERE history_rows.id = found.id AND history_rows.in_transcript <> fo
 def settle_touched(connection: sqlite3.Connection, resolve_project: settle_sessions.ResolveProject) -> None:
     """Settle what was noted in the ``touched_*`` tables since the last call, and empty them."""
     connection.execute(_MARK_COPIES)
+    connection.execute(_TOUCH_SHARED)
     settle_outgrown.mark_outgrown(connection)
     settle_calls.choose_calls(connection)
     settle_sessions.settle_sessions(connection, resolve_project)

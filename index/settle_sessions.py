@@ -1,7 +1,8 @@
 """Sessions: one row for each (agent, id), told by all its sources together.
 
 The rule is pure (``session_values``); ``settle_sessions`` reads what the sources of the touched sessions say and
-stores what it makes of it. Sources are read in the order of (first time, path).
+stores what it makes of it. Sources are read in the order of (first time, path); what is told last, in that of their
+last activity.
 """
 
 from __future__ import annotations
@@ -11,15 +12,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from index import settle_trees
+
 _SourceRow: TypeAlias = tuple[int, int, str | None, str | None, str, int, str | None]
 ResolveProject: TypeAlias = Callable[[str, str | None], str]
 """From a recorded working directory and root to the project (``persist.projects``)."""
 
 MAX_TITLE_CHARACTERS: Final = 80
+_NO_BRANCHES: Final = frozenset({"", "HEAD"})
+"""What agents record outside a repository, and for a commit without a branch."""
 
 
 class ToldTrait(NamedTuple):
-    """A trait of one source; ``holds`` is false for a title about a record that the source does not have."""
+    """A trait of one source; ``holds`` is false for a title about a record that the session does not have."""
 
     name: str
     value: str
@@ -28,7 +33,7 @@ class ToldTrait(NamedTuple):
 
 
 class ToldSource(NamedTuple):
-    """What settling needs of one source, in order."""
+    """What settling needs of one source, in order; ``earliest_ts`` leaves out what a fork brought along."""
 
     earliest_ts: str | None
     latest_ts: str | None
@@ -59,16 +64,21 @@ class SessionValues(NamedTuple):
 def session_values(sources: Sequence[ToldSource], resolve_project: ResolveProject) -> SessionValues:
     """Compute a session's values from its sources, in their order; at least one.
 
-    The first folder recorded is where the session belongs; branch, model and mode are the last ones. A title given
-    by a person beats one of the agent's, newest first. The project is ``resolve_project`` of folder and root.
+    The first folder recorded is where the session belongs; branch, model and mode are the last ones, of the source
+    that was active last. A title given by a person beats one of the agent's, newest first. ``HEAD`` and nothing are no
+    branch: whoever looks at a commit for a moment does not lose the branch. The project is ``resolve_project`` of
+    folder and root.
     """
     first: dict[str, str] = {}
-    last: dict[str, str] = {}
-    title: tuple[int, str] | None = None
     for source in sources:
         for trait in source.traits:
             first.setdefault(trait.name, trait.value)
-            last[trait.name] = trait.value
+    last: dict[str, str] = {}
+    title: tuple[int, str] | None = None
+    for source in sorted(sources, key=lambda source: source.latest_ts or ""):
+        for trait in source.traits:
+            if trait.name != "git_branch" or trait.value not in _NO_BRANCHES:
+                last[trait.name] = trait.value
             if trait.name == "title" and trait.holds and (title is None or trait.rank <= title[0]):
                 title = (trait.rank, trait.value)
     cwd = first.get("cwd")
@@ -97,15 +107,25 @@ def _title_of(prompt: str | None) -> str | None:
     return line if len(line) <= MAX_TITLE_CHARACTERS else line[: MAX_TITLE_CHARACTERS - 1] + "…"
 
 
-_SOURCES: Final = """SELECT t.id, s.id, s.earliest_ts, s.latest_ts, s.file_time, s.events, (
+_SOURCES: Final = """SELECT t.id, s.id, CASE WHEN s.names_parent = 1 AND (
+    SELECT e.hidden & 1 FROM event_rows e INDEXED BY event_rows_place WHERE e.source_id = s.id
+    ORDER BY e.line_number, e.event_index LIMIT 1
+  ) = 1 THEN coalesce((
+    SELECT e.ts FROM event_rows e INDEXED BY event_rows_place
+    WHERE e.source_id = s.id AND (e.hidden & 1) = 0 AND e.ts IS NOT NULL
+    ORDER BY e.line_number, e.event_index LIMIT 1
+  ), s.earliest_ts) ELSE s.earliest_ts END, s.latest_ts, s.file_time, s.events, (
   SELECT substr(ltrim(p.text, char(9, 10, 13, 32)), 1, 200)
   FROM event_rows e INDEXED BY event_rows_prompts JOIN prose p ON p.id = e.id
   WHERE e.source_id = s.id AND e.is_prompt = 1 AND trim(p.text, char(9, 10, 13, 32)) <> ''
   ORDER BY e.line_number, e.event_index LIMIT 1)
 FROM touched_session t CROSS JOIN source_rows s ON s.session_row = t.id
 ORDER BY t.id, s.head_time IS NULL, s.head_time, s.path"""
+"""A fork that says so begins with its first own record: the times of what it brought along are its origin's. Without a
+pointer it cannot be known which of two is the fork. Cost: the copies at the head of such a fork."""
 _TRAITS: Final = """SELECT s.id, f.name, f.value, f.rank, CASE WHEN f.target_record_id IS NULL THEN 1 ELSE EXISTS (
-  SELECT 1 FROM event_rows e WHERE e.source_id = s.id AND e.record_id = f.target_record_id) END
+  SELECT 1 FROM source_rows w CROSS JOIN event_rows e INDEXED BY event_rows_place ON e.source_id = w.id
+  WHERE w.session_row = t.id AND e.record_id = f.target_record_id) END
 FROM touched_session t CROSS JOIN source_rows s ON s.session_row = t.id CROSS JOIN trait_rows f ON f.source_id = s.id
 WHERE t.id BETWEEN ? AND ?
 ORDER BY s.id, f.line_number, f.id"""
@@ -124,7 +144,8 @@ _INHERITED: Final = """UPDATE session_rows SET inherited_calls = (
   SELECT count(DISTINCT u.message_id)
   FROM source_rows s JOIN usage_rows u INDEXED BY usage_rows_told ON u.source_id = s.id
   WHERE s.session_row = session_rows.id AND u.message_id IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM usage_rows v WHERE v.message_id = u.message_id AND v.call_session = session_rows.id))
+    SELECT 1 FROM usage_rows v INDEXED BY usage_rows_message
+    WHERE v.message_id = u.message_id AND v.call_session = session_rows.id))
 WHERE id IN (SELECT id FROM touched_session)"""
 _STORE: Final = """UPDATE session_rows SET project = ?, cwd = ?, git_branch = ?, model = ?, mode = ?, title = ?,
   first_prompt = ?, created_at = ?, updated_at = ?, parent_session_id = ?, forked_from = ?, imported_from = ?,
@@ -161,6 +182,7 @@ _BATCH: Final = 1000
 def settle_sessions(connection: sqlite3.Connection, resolve_project: ResolveProject) -> None:
     """Settle the sessions noted in ``touched_session``; those that no source tells any more are removed."""
     connection.execute(_TOUCH_IMPORTS)
+    settle_trees.note_orphans(connection)
     connection.execute(_FORGET)
     connection.execute(_NOTE_IMPORTED)
     projects: dict[tuple[str, str], str] = {}
@@ -174,6 +196,7 @@ def settle_sessions(connection: sqlite3.Connection, resolve_project: ResolveProj
     for batch in _batches(connection.execute(_SOURCES)):
         _settle_batch(connection, batch, project_of)
     connection.executemany(_STORE_PROJECT, [(*key, project) for key, project in sorted(projects.items())])
+    settle_trees.settle_trees(connection)
     connection.execute(_TURNS)
     connection.execute(_INHERITED)
     connection.execute(_NOTE_IMPORTED)

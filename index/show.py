@@ -19,6 +19,7 @@ from index.sessions import find_session
 from index.settings import Settings
 from index.sqlite_errors import translate_read_errors
 from index.transcripts import event_row, read_events
+from persist.compressed import plain
 from persist.errors import AmbiguousError, NotFoundError, StoreIOError
 from persist.fingerprint import stat_of
 from persist.reading import Checkpoint, SourceReader
@@ -126,7 +127,8 @@ def _read(settings: Settings, place: _Place, number_on_line: int) -> EventRow:
         with open_regular(place.path) as file:
             source = Source(place.agent, place.kind, place.path, place.root, stat_of(os.fstat(file.fileno())))
             start = Checkpoint(offset_bytes=place.offset_bytes, line_number=place.line_number)
-            reader = SourceReader(settings.agent(place.agent), source, file, start, max_line_bytes=limit)
+            read_from = plain(place.path, file)
+            reader = SourceReader(settings.agent(place.agent), source, read_from, start, max_line_bytes=limit)
             line = next(iter(reader), None)
     except OSError as error:
         raise StoreIOError(place.path, "read", error.strerror or type(error).__name__) from error

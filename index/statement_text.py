@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
+_NAME: Final = "[A-Za-z0-9_$\\u0080-\\U0010ffff]+"
+"""One word to SQLite's tokenizer, a parameter's name too; all that is not ASCII is a letter to it."""
 _TOKEN: Final = re.compile(
-    r"""
+    rf"""
     (?P<blank>[\ \t\n\f\r\ufeff]+)                  # what SQLite's tokenizer skips, the byte order mark too
   | (?P<comment>--[^\n]*|/\*(?!\Z).*?(?:\*/|\Z))   # may stay open at the end; /* as the last two is no comment
   | (?P<quoted>'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?|\[[^\]]*\]?)
-  | (?P<parameter>[:@$]\w+)
-  | (?P<word>\w+)
+  | (?P<parameter>[:@$\#]{_NAME}|\?[0-9]+)
+  | (?P<word>{_NAME})
   | (?P<other>.)
     """,
     re.VERBOSE | re.DOTALL,
@@ -28,7 +30,7 @@ def is_blank(sql: str) -> bool:
 
 
 def parameter_names(sql: str) -> tuple[str, ...]:
-    """Return the names that the statement binds (``:name``, ``@name``, ``$name``), each once, in order."""
+    """Return the names that the statement binds (``:name``, ``@name``, ``$name``, ``#name``, ``?1``), each once."""
     found = (match["parameter"][1:] for match in _TOKEN.finditer(sql) if match["parameter"])
     return tuple(dict.fromkeys(found))
 

@@ -79,6 +79,7 @@ TOUCHED_TABLES: Final = (
   agent_id INTEGER, message_id TEXT, PRIMARY KEY (agent_id, message_id)) WITHOUT ROWID""",
     "CREATE TEMP TABLE IF NOT EXISTS touched_hash (text_hash INTEGER PRIMARY KEY)",
     "CREATE TEMP TABLE IF NOT EXISTS touched_import (id INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE IF NOT EXISTS touched_tree (id INTEGER PRIMARY KEY)",
 )
 CLEAR_TOUCHED: Final = (
     "DELETE FROM touched_identity",

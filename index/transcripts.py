@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from index.results import EventRow
 from index.settings import Settings
+from persist.compressed import plain
 from persist.errors import NotFoundError, StoreIOError
 from persist.fingerprint import stat_of
 from persist.ids import MIN_PREFIX_CHARACTERS
@@ -61,7 +62,7 @@ def read_events(
     try:
         with open_regular(path, 0) as file:
             source = Source(agent, kind, path, root, stat_of(os.fstat(file.fileno())))
-            for line in SourceReader(settings.agent(agent), source, file, max_line_bytes=limit):
+            for line in SourceReader(settings.agent(agent), source, plain(path, file), max_line_bytes=limit):
                 for numbered in line.events:
                     yield event_row(numbered, line, path, numbered.event_index not in hidden)
     except OSError as error:

@@ -18,6 +18,7 @@ from index.results import EventRow, SessionRow
 from index.settings import Settings
 from index.settle_sessions import ToldSource, ToldTrait, session_values
 from index.transcripts import no_session, read_events
+from persist.compressed import plain
 from persist.errors import AmbiguousError
 from persist.events import Event, Trait
 from persist.ids import MIN_PREFIX_CHARACTERS
@@ -107,7 +108,7 @@ def _glances(settings: Settings, agent: str | None) -> Iterator[_Glance]:
 def _glance(settings: Settings, source: Source) -> _Glance | None:
     try:
         with open_regular(source.path) as file:
-            window = file.read(WINDOW_BYTES)
+            window = plain(source.path, file).read(WINDOW_BYTES)
     except OSError:  # it is listed all the same, by its name; showing it tells what is wrong
         nothing = ToldSource(None, None, from_ns(source.stat.mtime_ns) or "", 0, [], None)
         return _Glance(Path(source.path).stem, None, nothing, Counter(), source)

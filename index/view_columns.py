@@ -16,7 +16,7 @@ _INTEGER: Final = "INTEGER"
 _REAL: Final = "REAL"
 
 _COMMON: Final[Mapping[str, tuple[str, str]]] = {
-    "agent": (_TEXT, "the program that wrote it: aster, aether or claude-code"),
+    "agent": (_TEXT, "the program that wrote it: aster, aether, claude-code, codex, pi or omp"),
     "agent_id": (_TEXT, "session_usage of Aether: the id of the agent that made the call"),
     "agent_name": (_TEXT, "session_usage of Aether: the name of the agent that made the call"),
     "block_id": (_INTEGER, "the row of prose_keys that holds this block's search key"),
@@ -144,7 +144,8 @@ _OF_SESSIONS: Final = (
         "One row for each session, told by all its files together.",
         "session_id agent project cwd git_branch model selected_mode title first_prompt created_at updated_at "
         "parent_session_id forked_from imported_from turns events inherited_calls",
-        git_branch=(_TEXT, "the branch last recorded"),
+        git_branch=(_TEXT, "the branch last recorded; a commit without a branch (HEAD) is none"),
+        created_at=(_TEXT, "when it began, UTC: by its own words, else its earliest record; a fork, its first own one"),
         model=(_TEXT, "the model last recorded"),
         selected_mode=(_TEXT, "the mode last recorded, under Aether's name"),
         title=(_TEXT, "the title that a person gave, else the agent's"),
@@ -156,6 +157,14 @@ _OF_SESSIONS: Final = (
         turns=(_INTEGER, "how many prompts were typed in it"),
         events=(_INTEGER, "how many events its files hold"),
         inherited_calls=(_INTEGER, "how many provider calls a fork brought along; they count for their first session"),
+    ),
+    _view(
+        "session_tree",
+        "One row for each session: the session at the top of those it works for, itself where it is no sub-agent.",
+        "agent session_id root_session_id parent_session_id depth",
+        root_session_id=(_TEXT, "the session at the top; itself where its parent is not indexed, or on a cycle"),
+        parent_session_id=(_TEXT, "the session it works for as a sub-agent, also where that is not indexed"),
+        depth=(_INTEGER, "how many steps lead up to the session at the top: 0 for that one itself"),
     ),
     _view(
         "session_files",

@@ -84,7 +84,8 @@ class Event(NamedTuple):
     ``ts`` is in the index's form (``persist.times``) or ``None``. ``record_id`` is the record's own id
     in its agent (not the session's, not the provider's message id); ``part`` tells apart several events
     of one record. ``may_grow`` marks a record that its agent may write again, longer, for the same
-    ``message_id`` (DESIGN 6, growing copies).
+    ``message_id`` (DESIGN 6, growing copies). ``anchor`` is for records without an id whose copies carry the time of
+    the copying: what they lie in (a turn, a session), the same in every copy; it stands for the time in the identity.
     """
 
     kind: str
@@ -102,6 +103,7 @@ class Event(NamedTuple):
     part: int = 0
     may_grow: bool = False
     measures: Measures | None = None
+    anchor: str | None = None
 
 
 class Usage(NamedTuple):

@@ -39,15 +39,21 @@ class ProjectResolver:
     def project_of(self, cwd: str, repo_root: str | None = None) -> str:
         """Return the git root of ``cwd`` (a worktree's main one), else ``repo_root`` where recorded, else ``cwd``.
 
-        The disk goes first because Aster records the current folder as ``repo_root``; where nothing is on the
-        disk any more, a recorded root that ``cwd`` lies in is better than ``cwd``. Cost: at most two stats for
-        each of ``MAX_DEPTH`` folders and a few small files, nothing for a folder already asked.
+        The disk goes first because Aster records the current folder as ``repo_root``. Of a folder that is there and
+        in no repository, a recorded root that it lies in is better than itself; of one that is gone any recorded
+        root is: that of a worktree lies beside it. Cost: at most two stats for each of ``MAX_DEPTH`` folders and a
+        few small files, nothing for a folder already asked.
         """
         path = cwd.rstrip("/") or cwd[:1]
         if not path.startswith("/") or "\0" in path or f"{path}/".startswith(_NOT_ON_DISK):
             return _recorded(path, repo_root)
         root = self._root(Path(os.path.normpath(path)))
-        return root if root is not None else _recorded(path, repo_root)
+        if root is not None:
+            return root
+        recorded = _recorded(path, repo_root)
+        if repo_root and repo_root.startswith("/") and recorded == path and _stat(Path(path)) is None:
+            return repo_root.rstrip("/") or path
+        return recorded
 
     def _root(self, path: Path) -> str | None:
         """Climb from ``path`` to the first folder that is a repository's, remembering each on the way."""

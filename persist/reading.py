@@ -6,6 +6,9 @@ changes them (DESIGN 8), so that reading on from any checkpoint gives what one p
 The checkpoint always lies before the first line that is not finished. A last line without LF that is a whole JSON
 object is used at once and read again next time; otherwise its bytes are pending.
 A torn last line is such: its bytes wait, and the next reading begins with it.
+
+A compressed file comes opened as the plain one it was (``persist.compressed``); where it ends before its time, that
+is one damaged line at its end.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO, Final, Literal, NamedTuple
 
+from persist.compressed import early_end
 from persist.errors import ShapeError
 from persist.events import CONTROL, Event, HistoryPrompt, JournalEntry, Parsed, Trait, Usage
 from persist.lines import MAX_LINE_BYTES, Decoded, RawLine, decode_line, excerpt, iter_lines
@@ -197,6 +201,13 @@ class SourceReader:
         finally:  # also where reading fails: what was read up to here stays a valid beginning
             at.state = self._parser.save()
             self.checkpoint = _copy(at)
+        broken = early_end(self._file)
+        if broken is not None:
+            unfinished = unfinished or RawLine(at.line_number, at.offset_bytes, b"", False, 0)
+            read = self._read(unfinished, Decoded([], broken))
+            if read is not None:
+                yield read
+            return
         if unfinished is None:
             return
         decoded = _decoded(unfinished)

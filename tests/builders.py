@@ -123,6 +123,46 @@ def claude_history_entry(text: str, session_id: str | None, minute: float) -> Re
     return entry if session_id is None else {**entry, "sessionId": session_id}
 
 
+def pi_header(session_id: str, minute: float, **keys: Any) -> Record:
+    """Return the header of a transcript of pi or omp; ``parentSession`` is a key like the others."""
+    return {"type": "session", "version": 3, "id": session_id, "timestamp": at(minute), "cwd": "/w/delta", **keys}
+
+
+def pi_prompt(text: Any, entry_id: str, minute: float) -> Record:
+    """Return what a person typed."""
+    return {"type": "message", "id": entry_id, "timestamp": at(minute), "message": {"role": "user", "content": text}}
+
+
+def pi_answer(
+    text: str, entry_id: str, minute: float, *, tokens: int | None = None, response_id: str | None = None
+) -> Record:
+    """Return an answer; with ``tokens`` it reports usage (so many of input and of output, a tenth of a dollar each)."""
+    message: Record = {"role": "assistant", "content": [{"type": "text", "text": text}], "provider": "acme",
+                       "model": "m-3", "stopReason": "stop"}  # fmt: skip
+    if tokens is not None:
+        message["usage"] = {"input": tokens, "output": tokens, "cacheRead": 0, "cacheWrite": 0,
+                            "cost": {"total": tokens / 10}}  # fmt: skip
+    if response_id is not None:
+        message["responseId"] = response_id
+    return {"type": "message", "id": entry_id, "timestamp": at(minute), "message": message}
+
+
+def codex_header(session_id: str, minute: float, **keys: Any) -> Record:
+    """Return the header of a rollout; ``forked_from_id`` and ``source`` are keys like the others."""
+    payload = {"id": session_id, "timestamp": at(minute), "cwd": "/w/delta", "cli_version": "0.147.0", **keys}
+    return {"timestamp": at(minute), "type": "session_meta", "payload": payload}
+
+
+def codex_prompt(text: str, minute: float) -> Record:
+    """Return what a person typed."""
+    return {"timestamp": at(minute), "type": "event_msg", "payload": {"type": "user_message", "message": text}}
+
+
+def codex_answer(text: str, minute: float) -> Record:
+    """Return an answer."""
+    return {"timestamp": at(minute), "type": "event_msg", "payload": {"type": "agent_message", "message": text}}
+
+
 def history_entry(text: str, session_id: str, minute: float) -> Record:
     """Return a line of Aster's and Aether's ``prompt-history.jsonl``."""
     return {"sessionId": session_id, "cwd": "/w/alpha", "sessionCreatedAt": at(minute), "prompt": text}

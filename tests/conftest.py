@@ -28,6 +28,8 @@ _FOREIGN_PREFIXES: Final = (
     "AETHER_",
     "CLAUDE_",
     "CODEX_",
+    "OMP_",
+    "PI_",
     "GEMINI_",
     "OPENCODE_",
     "HERMES_",

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from cli import choices, formats, options, output, shapes, statements
+from cli import choices, formats, options, statements
 
 EXAMPLES: Final = (
     'asx query "SELECT agent, count(*) FROM prompts GROUP BY agent"',
@@ -60,7 +60,7 @@ def command(
             on_overrun=statements.end_at_limit(timeout, as_json=as_json),
         )
     if as_json:
-        output.emit_json(shapes.rows(rows))
+        statements.print_json(rows)
     else:
         statements.print_rows(rows, form, limit, max_cell)
     return 0

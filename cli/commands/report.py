@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
 from cli import choices, formats, options, output, shapes, statements
+from cli import search_parameters as filters
 from cli.cells import padded, width, wrapped
+from cli.report_options import WithChildren, asked_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from index.results import Report
+    from index.reports import Asked, Reports
+    from index.results import Report, Rows
 
 EXAMPLES: Final = (
     "asx report",
-    "asx report usage --limit 10",
-    "asx report prompts-by-day --timezone Europe/Berlin",
-    "asx report tools --sql",
+    "asx report tool-errors --since 7d --here",
+    "asx report usage --with-children --limit 10",
+    "asx report activity-by-day --timezone Europe/Berlin --since 2026-03-01",
+    "asx report failing-turns --since 7d --sql",
 )
 _LEAST_ABOUT: Final = 20
 
 
 def command(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="The report; without it they are listed.")] = None,
+    since: filters.Since = None,
+    until: filters.Until = None,
+    project: filters.Project = None,
+    here: filters.Here = False,
+    below: filters.Below = False,
+    agent: filters.Agent = None,
+    with_children: WithChildren = False,
     sql: Annotated[bool, typer.Option("--sql", help="Print its SQL instead of running it.")] = False,
     parameter: statements.Parameters = None,
     limit: statements.RowLimit = 100,
@@ -39,39 +50,75 @@ def command(
 ) -> int:
     """Run a named report, or list them.
 
-    A file NAME.sql in the reports folder (asx paths reports) is a report too: its first comment line says what it
-    is about, and each :name in it is bound with -p name=value.
+    Each is one SQL statement; --sql prints it with what was asked for in it, to run or change with asx query. A file
+    NAME.sql in the reports folder (asx paths reports) is a report too: its first comment line says what it is about,
+    :since, :until, :project, :below, :agent and :with_children in it are what the options ask for, and any other :name
+    is bound with -p name=value.
     """
-    from index.reports import get_report, run_report
+    from index.reports import asked_of, get_report
     from persist.places import current_places
 
     places = current_places(index)
     form = statements.chosen_format(format_, json=json)
+    statements.use_timezone(timezone)
+    asked = asked_for(
+        since=since, until=until, project=project, here=here, below=below, agent=agent, with_children=with_children
+    )
     if name is None:
+        if asked.values:
+            raise typer.BadParameter(f"{_typed(next(iter(asked.values)))} narrows one report; give its NAME too")
         _print_list(places.reports, form)
         return 0
     report = get_report(choices.typed_text(name), places.reports)
+    filled = asked_of(report, asked)
     if sql:
-        _print_sql(report, as_json=form == formats.JSON)
+        _print_sql(filled, as_json=form == formats.JSON)
         return 0
-    bound = statements.read_parameters(parameter)
+    bounds = _Bounds(places.index, limit, max_cell, timeout)
+    _print_rows(report, _run(report, statements.read_parameters(parameter), asked, bounds, form), filled, bounds, form)
+    return 0
+
+
+class _Bounds(NamedTuple):
+    """Where a report runs, and what its answer is cut to."""
+
+    path: Path
+    limit: int
+    max_cell: int
+    timeout_s: float
+
+
+def _run(report: Report, bound: Mapping[str, object], asked: Asked, bounds: _Bounds, form: str) -> Rows:
+    from index.reports import run_report
+
     as_json = form == formats.JSON
-    statements.use_timezone(timezone)
     with statements.ending_on_interrupt(as_json=as_json):
-        rows = run_report(
-            places.index,
+        return run_report(
+            bounds.path,
             report,
             bound,
-            limit=limit,
-            max_cell=max_cell,
-            timeout_s=timeout,
-            on_overrun=statements.end_at_limit(timeout, as_json=as_json),
+            asked,
+            limit=bounds.limit,
+            max_cell=bounds.max_cell,
+            timeout_s=bounds.timeout_s,
+            on_overrun=statements.end_at_limit(bounds.timeout_s, as_json=as_json),
         )
-    if as_json:
-        output.emit_json(shapes.report_rows(report, rows))
-    else:
-        statements.print_rows(rows, form, limit, max_cell)
-    return 0
+
+
+def _print_rows(report: Report, rows: Rows, filled: Report, bounds: _Bounds, form: str) -> None:
+    from index.reports import is_built_in
+
+    if form == formats.JSON:
+        statements.print_json(rows, {"report": filled.name, "sql": filled.sql})
+        return
+    notes: tuple[str, ...] = ()
+    if form == formats.TABLE and output.is_terminal(sys.stdout) and is_built_in(report):
+        from cli.report_table import for_the_eye
+
+        rows, notes = for_the_eye(report.name, rows, output.columns())
+    statements.print_rows(rows, form, bounds.limit, bounds.max_cell)
+    for note in notes:
+        output.talk(output.safe_line(note))
 
 
 def _print_list(folder: Path, form: str) -> None:
@@ -83,7 +130,7 @@ def _print_list(folder: Path, form: str) -> None:
     if form == formats.JSON:
         output.emit_json(shapes.reports(found.reports))
     elif form == formats.TABLE and on_terminal:
-        _print_for_the_eye(found.reports)
+        _print_for_the_eye(found)
     else:
         listed = tuple((report.name, report.about, " ".join(report.parameters)) for report in found.reports)
         rows = Rows(("name", "about", "parameters"), listed, truncated_rows=False, truncated_cells=False)
@@ -93,16 +140,37 @@ def _print_list(folder: Path, form: str) -> None:
         output.talk(f"the report {unreadable.name} cannot be read: {unreadable.reason}")
 
 
-def _print_for_the_eye(reports: Sequence[Report]) -> None:
-    """Print each report's name and what it is about, beside it on as many lines as that takes."""
-    names = max(width(output.safe_line(report.name)) for report in reports)
-    room = max(output.columns() - names - 2, _LEAST_ABOUT)
-    for report in reports:
-        about = report.about + "".join(f" -p {name}=…" for name in report.parameters)
-        name = padded(output.safe_line(report.name), names)
-        for number, text in enumerate(wrapped(output.safe_line(about), room)):
-            output.line(f"{' ' * names if number else output.styled(name, 'strong')}  {text}")
-    output.talk("run one: asx report NAME")
+def _print_for_the_eye(found: Reports) -> None:
+    """Print each report's name under its subject, and what it is about beside it on as many lines as that takes."""
+    names = max(width(output.safe_line(report.name)) for report in found.reports)
+    room = max(output.columns() - names - 4, _LEAST_ABOUT)
+    for number, (subject, reports) in enumerate(found.by_subject):
+        if number:
+            output.line()
+        output.line(subject)
+        for report in reports:
+            name = padded(output.safe_line(report.name), names)
+            for at, text in enumerate(wrapped(output.safe_line(_about(report)), room)):
+                output.line(f"  {' ' * names if at else output.styled(name, 'strong')}  {text}")
+    output.talk("run one: asx report NAME, narrowed by --since, --until, --project, --here, --agent")
+
+
+def _about(report: Report) -> str:
+    """Return what a report is about and, where that is not all or more, which options it takes."""
+    from index.report_parts import PLACE, TIME
+    from index.reports import is_built_in
+
+    if not is_built_in(report):
+        return report.about + "".join(f" :{name}" for name in report.parameters)
+    lacking = [option for option in (*TIME, *PLACE) if option not in report.parameters]
+    more = [option for option in report.parameters if option not in (*TIME, *PLACE)]
+    told = [f"No {', '.join(map(_typed, lacking))}."] if lacking else []
+    told += [f"Also {', '.join(map(_typed, more))}."] if more else []
+    return " ".join([report.about, *told])
+
+
+def _typed(option: str) -> str:
+    return "--" + option.replace("_", "-")
 
 
 def _print_sql(report: Report, *, as_json: bool) -> None:

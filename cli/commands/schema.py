@@ -29,6 +29,7 @@ def command(
     Each with a sentence, each column with its type and what it holds, then examples that run as they are. Needs no
     index. The views are the contract; the tables behind them may change with any version.
     """
+    import re
     from dataclasses import replace
 
     from index.describe import describe
@@ -40,7 +41,7 @@ def command(
         tables = tuple(table for table in described.tables if table.name == wanted)
         if not tables:
             raise NotFoundError("view", wanted, "asx schema lists them")
-        examples = tuple(example for example in described.examples if wanted in example.sql.split())
+        examples = tuple(one for one in described.examples if wanted in re.findall(r"\w+", one.sql))
         described = replace(described, tables=tables, examples=examples)
     if list_:
         names = tuple(replace(table, columns=()) for table in described.tables)

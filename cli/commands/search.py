@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import typer
-
-from cli import choices, exits, options, output, shapes
+from cli import exits, options, output, shapes
 from cli import search_parameters as parameters
 from cli.search_options import DEFAULT_LIMIT, request_of
 from cli.search_typed import Typed, check, typed_of
-from cli.settings import folder_at, open_settings
+from cli.settings import chosen_project, open_settings
 
 if TYPE_CHECKING:
     from index.freshness import Freshness
@@ -76,26 +72,8 @@ def command(
     """
     typed = typed_of(locals())
     check(typed)
-    return _search(_with_project(typed), may_refresh=not no_refresh)
-
-
-def _with_project(typed: Typed) -> Typed:
-    """Return the options with the project as an absolute path: as typed, or that of the current folder."""
-    if typed.here:
-        from persist.projects import project_of
-
-        try:
-            folder = str(Path.cwd())
-        except OSError as error:
-            raise typer.BadParameter(
-                "the current folder is gone; name one with --project", param_hint="--here"
-            ) from error
-        return replace(typed, project=choices.typed_text(project_of(folder)))
-    if typed.project is None:
-        return typed
-    if not typed.project.strip():
-        raise typer.BadParameter("is empty; give a folder or leave the option out", param_hint="--project")
-    return replace(typed, project=choices.typed_text(os.path.normpath(folder_at(typed.project))))
+    project = chosen_project(typed.project, here=typed.here)
+    return _search(replace(typed, project=project), may_refresh=not no_refresh)
 
 
 def _search(typed: Typed, *, may_refresh: bool) -> int:

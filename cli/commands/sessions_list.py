@@ -8,13 +8,14 @@ import typer
 
 from cli import choices, exits, options, output, shapes
 from cli.moments import count
-from cli.session_text import print_sessions
+from cli.session_text import print_sessions, print_trees
 from cli.settings import current_folder, folder_at, open_settings
 
 EXAMPLES: Final = (
     "asx sessions list",
     "asx sessions list --all --agent claude-code",
     "asx sessions list --project ~/src/tidewatch --json",
+    "asx sessions list --all --with-children",
 )
 
 
@@ -24,9 +25,16 @@ def command(
         str | None, typer.Option("--project", metavar="PATH", help="Of the project that this folder belongs to.")
     ] = None,
     agent: Annotated[
-        str | None, typer.Option("--agent", metavar="NAME", help="Of one agent: aster, aether or claude-code.")
+        str | None, typer.Option("--agent", metavar="NAME", help="Of one agent, by its name in asx paths.")
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="At most N.")] = None,
+    with_children: Annotated[
+        bool,
+        typer.Option(
+            "--with-children",
+            help="Sub-agents counted in with the session they work for: turns, tools, calls, tokens, cost.",
+        ),
+    ] = False,
     json: options.Json = False,
     index: options.Index = None,
 ) -> int:
@@ -34,7 +42,7 @@ def command(
 
     Without options those of the project of the current folder. Exits with 1 when there are none.
     """
-    from index.sessions import list_sessions
+    from index.sessions import list_sessions, list_trees
     from persist.projects import project_of
 
     if all_ and project is not None:
@@ -44,13 +52,22 @@ def command(
     settings = open_settings(index)
     if agent is not None:
         choices.names([agent], [known.name for known in settings.agents], "--agent")
-    total, rows = list_sessions(settings, project=wanted, agent=agent, limit=limit)
-    if json:
-        output.emit_json(shapes.sessions(total, rows))
-    elif rows:
-        print_sessions(rows, with_project=all_)
-    if not json and total > len(rows):
-        output.talk(f"{count(total - len(rows), 'more session')}; --limit shows more")
+    if with_children:
+        total, pairs = list_trees(settings, project=wanted, agent=agent, limit=limit)
+        listed = len(pairs)
+        if json:
+            output.emit_json(shapes.session_trees(total, pairs))
+        elif pairs:
+            print_trees(pairs, with_project=all_)
+    else:
+        total, rows = list_sessions(settings, project=wanted, agent=agent, limit=limit)
+        listed = len(rows)
+        if json:
+            output.emit_json(shapes.sessions(total, rows))
+        elif rows:
+            print_sessions(rows, with_project=all_)
+    if not json and total > listed:
+        output.talk(f"{count(total - listed, 'more session')}; --limit shows more")
     if total:
         return exits.DONE
     if not json:

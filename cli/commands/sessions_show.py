@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from cli import choices, options, output, shapes
-from cli.session_text import MAX_SHOWN_CHARACTERS, print_event, print_head
+from cli.session_text import MAX_SHOWN_CHARACTERS, print_event, print_head, print_totals
 from cli.settings import open_settings
 
 if TYPE_CHECKING:
@@ -32,15 +32,19 @@ def command(
 
     Texts are cut to 2,000 characters each, in JSON they are whole. AGENT:ID tells apart two agents that share an id.
     """
-    from index.sessions import show_session
+    from index.sessions import session_totals, show_session
 
     if preview:
         return _print_preview(open_settings(index), choices.typed_text(id_), as_json=json)
-    row, events = show_session(open_settings(index), choices.typed_text(id_))
+    settings = open_settings(index)
+    row, events = show_session(settings, choices.typed_text(id_))
+    totals = session_totals(settings, row)
     if json:
-        output.emit_json(shapes.whole_session(row, events))
+        output.emit_json(shapes.whole_session(row, events, totals))
         return 0
     print_head(row)
+    if totals is not None:
+        print_totals(totals)
     for event in events:
         output.line()
         print_event(event, at_most=MAX_SHOWN_CHARACTERS)

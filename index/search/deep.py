@@ -37,6 +37,7 @@ from index.search.tools import (
     sources_of,
 )
 from index.settings import Settings
+from persist.compressed import plain
 from persist.regular import open_regular
 
 HELD_CHARACTERS: Final = 16 * 1024 * 1024
@@ -90,7 +91,7 @@ class _Deep:
         longer = LongerTexts(self._connection, self._scope, source, self._sieve.is_number)
         try:
             with open_regular(source.path, 0) as file:
-                for keyed in self._in_file(longer, file):
+                for keyed in self._in_file(longer, plain(source.path, file)):
                     found.append(keyed)  # noqa: PERF402 - what was found stays where reading ends with an error
         except OSError as error:
             longer.holds_nothing = False

@@ -14,6 +14,7 @@ from typing import IO, Final
 from index.projection import TYPE_CODES
 from index.search.tools import TEXT, Row, ToolSource
 from index.settings import Settings
+from persist.compressed import plain
 from persist.events import Event
 from persist.lines import iter_lines
 from persist.reading import Checkpoint, SourceReader
@@ -57,7 +58,8 @@ class Rereader:
         limit = self._max_line_bytes
         try:
             with open_regular(source.path, 0) as file:
-                raw = next(iter_lines(file, row.offset_bytes, row.line_number, max_line_bytes=limit), None)
+                read_from = plain(source.path, file)
+                raw = next(iter_lines(read_from, row.offset_bytes, row.line_number, max_line_bytes=limit), None)
                 if raw is None or raw.oversize:
                     return None
                 line = raw.data + b"\n" * raw.terminated

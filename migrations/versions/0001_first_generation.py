@@ -45,6 +45,8 @@ LOCAL_TABLES: Final = (
   turns INTEGER NOT NULL DEFAULT 0,
   events INTEGER NOT NULL DEFAULT 0,
   inherited_calls INTEGER NOT NULL DEFAULT 0,
+  root_row INTEGER,
+  depth INTEGER NOT NULL DEFAULT 0,
   UNIQUE (agent_id, session_id)
 ) STRICT""",
     """CREATE TABLE source_rows (
@@ -232,6 +234,9 @@ LOCAL_TABLES: Final = (
 INDEXES: Final = (
     "CREATE INDEX session_rows_project ON session_rows (project)",
     "CREATE INDEX session_rows_imported ON session_rows (imported_from) WHERE imported_from IS NOT NULL",
+    """CREATE INDEX session_rows_parent ON session_rows (agent_id, parent_session_id)
+  WHERE parent_session_id IS NOT NULL""",
+    "CREATE INDEX session_rows_root ON session_rows (root_row)",
     "CREATE INDEX source_rows_session ON source_rows (session_row)",
     "CREATE INDEX event_rows_place ON event_rows (source_id, line_number)",
     "CREATE INDEX event_rows_identity ON event_rows (identity)",
@@ -244,6 +249,7 @@ INDEXES: Final = (
     "CREATE INDEX usage_rows_place ON usage_rows (source_id, line_number)",
     "CREATE INDEX usage_rows_message ON usage_rows (message_id) WHERE message_id IS NOT NULL",
     "CREATE INDEX usage_rows_told ON usage_rows (source_id, message_id) WHERE message_id IS NOT NULL",
+    "CREATE INDEX usage_rows_session ON usage_rows (call_session) WHERE call_session IS NOT NULL",
     "CREATE INDEX trait_rows_place ON trait_rows (source_id, line_number)",
     "CREATE INDEX history_rows_place ON history_rows (source_id, line_number)",
     "CREATE INDEX journal_rows_place ON journal_rows (source_id, line_number)",
@@ -422,6 +428,10 @@ SELECT n.session_id AS session_id, a.name AS agent, n.project AS project, n.cwd 
   n.forked_from AS forked_from, n.imported_from AS imported_from, n.turns AS turns, n.events AS events,
   n.inherited_calls AS inherited_calls
 FROM session_rows n JOIN agents a ON a.id = n.agent_id""",
+    """CREATE VIEW session_tree AS
+SELECT a.name AS agent, n.session_id AS session_id, r.session_id AS root_session_id,
+  n.parent_session_id AS parent_session_id, n.depth AS depth
+FROM session_rows n JOIN agents a ON a.id = n.agent_id JOIN session_rows r ON r.id = n.root_row""",
     """CREATE VIEW session_files AS
 SELECT s.path AS source_path, a.name AS agent, n.session_id AS session_id, s.status AS status, s.error AS error,
   s.size_bytes AS file_size, s.mtime_ns AS file_mtime_ns, s.indexed_at AS indexed_at, s.events AS event_count,

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from persist.agents import aether, aster, claude_code
+from persist.agents import aether, aster, claude_code, codex, omp, pi
 from persist.sources import Agent
 
 __all__ = ["AGENTS"]
 
-AGENTS: Final[Mapping[str, Agent]] = {agent.name: agent for agent in (aster.AGENT, aether.AGENT, claude_code.AGENT)}
+AGENTS: Final[Mapping[str, Agent]] = {
+    agent.name: agent for agent in (aster.AGENT, aether.AGENT, claude_code.AGENT, codex.AGENT, pi.AGENT, omp.AGENT)
+}
 """Every agent by name, in the order in which results name them."""

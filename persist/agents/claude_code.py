@@ -41,6 +41,6 @@ AGENT: Final = Agent(
     skips=SKIPS,
     deletes_after_days=30,
     resume=resume,
-    parser_version=2,
+    parser_version=3,
 )
 """Claude Code deletes transcripts that were not used for 30 days, unless its settings say otherwise."""

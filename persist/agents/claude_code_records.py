@@ -50,7 +50,7 @@ class TranscriptParser:
     """
 
     def __init__(self, source: Source, state: State | None = None) -> None:
-        stem = PurePath(source.path).name.removesuffix(".jsonl")
+        stem = self._stem = PurePath(source.path).name.removesuffix(".jsonl")
         self._file_agent_id = stem.removeprefix("agent-") if stem.startswith("agent-") else None
         self._path_tells = source.path_tells
         self._memory = _Memory() if state is None else _load(state)
@@ -83,6 +83,9 @@ class TranscriptParser:
         told: dict[str, str] = {}
         if isinstance(kind, str) and kind in _TITLE_KEYS:
             reading = _read_title(record, kind, ts, memory.told, told, traits)
+            if self._is_of_another(record):  # it stays an event, and does not pass for one that was told
+                traits.clear()
+                told.clear()
         else:
             reading = reader(record, memory.calls, ts) if reader is not None else Reading()
         session_id, link = self._identify(record, kind)
@@ -117,6 +120,12 @@ class TranscriptParser:
             "told": dict(memory.told),
             "calls": dict(memory.calls),
         }
+
+    def _is_of_another(self, record: Mapping[str, Any]) -> bool:
+        """Return whether a title names a session that is neither the file's first nor the one it is named after."""
+        own = read_id(record.get("sessionId"))
+        known = self._memory.session_id
+        return own is not None and known is not None and own not in (known, self._stem)
 
     def _identify(self, record: Mapping[str, Any], kind: object) -> tuple[str | None, Trait | None]:
         """Return the session's id after this record, and its parent or fork origin if this record settles that."""

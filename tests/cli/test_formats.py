@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli import formats
+from cli import formats, shapes
+from cli.output import SCHEMA_VERSION, json_text
 from index.results import Rows
 
 ODD = Rows(
@@ -55,8 +56,34 @@ def test_markdown_escapes_its_own_syntax() -> None:
         "| n | n | text | nothing |",
         "| ---: | ---: | --- | --- |",
         '| 1 | 2.5 | tab\\there, "quoted"<br>next \\\\ line\\r |  |',
-        "| 10 |  | \\x1b[31m\\|&lt;b>&amp; |  |",
+        "| 10 |  | \\x1b\\[31m\\|&lt;b>&amp; |  |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("![x](https://example.org/?q)", r"!\[x\](https://example.org/?q)"),
+        ("*a* `b` ~c~", r"\*a\* \`b\` \~c\~"),
+        ("tool_name _x_ __y", r"tool_name \_x\_ \_\_y"),
+        ("a\r\n| b", r"a<br>\| b"),
+        ("<img src=x> &amp;", "&lt;img src=x> &amp;amp;"),
+    ],
+    ids=["picture", "emphasis", "underscores", "rows", "html"],
+)
+def test_a_text_is_nothing_but_text_in_markdown(text: str, cell: str) -> None:
+    assert lines(rows_of((text,)), "markdown")[2] == f"| {cell} |"
+
+
+JSON_VALUES = st.one_of(st.none(), st.integers(), st.floats(allow_nan=False), st.text(max_size=9))
+
+
+@given(st.lists(st.tuples(JSON_VALUES, JSON_VALUES), max_size=4), st.booleans(), st.booleans())
+def test_json_in_pieces_is_the_json_of_the_whole(values: list[tuple[object, object]], more: bool, cut: bool) -> None:
+    rows = Rows(("a", 'b "\x1b'), tuple(values), more, cut)
+    whole = json_text({"schema_version": SCHEMA_VERSION, "report": "r", **shapes.rows(rows)})
+    assert "".join(formats.json_pieces(rows, {"report": "r"})) == whole
+    assert json.loads("".join(formats.json_pieces(rows)))["truncated_rows"] is more
 
 
 def test_jsonl_keeps_columns_of_one_name() -> None:

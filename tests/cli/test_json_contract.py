@@ -96,6 +96,11 @@ LISTED_BLOCK: Final = {
 }  # fmt: skip
 BLOCK: Final = {**LISTED_BLOCK, "schema_version": int, "body": str, "aliases": [str]}
 ROWS: Final = {"schema_version": int, "columns": [str], "rows": [list], "truncated_rows": bool, "truncated_cells": bool}
+WITH_CHILDREN: Final = {
+    "sub_agents": int, "turns": int, "events": int, "tool_calls": int, "calls": int, "input_tokens": INT_OR_NULL,
+    "output_tokens": INT_OR_NULL, "cache_read_tokens": INT_OR_NULL, "cache_write_tokens": INT_OR_NULL,
+    "reasoning_tokens": INT_OR_NULL, "cost_usd": NUMBER_OR_NULL, "partial": dict,
+}  # fmt: skip
 SESSION: Final = {
     "id": str, "agent": str, "project": OrNull(PATH), "cwd": OrNull(PATH), "title": TEXT_OR_NULL,
     "created_at": OrNull(TIME), "updated_at": OrNull(TIME), "model": TEXT_OR_NULL, "turns": int, "events": int,
@@ -160,8 +165,11 @@ ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["report"], 0, {"schema_version": int, "reports": [{"name": str, "about": str, "parameters": [str]}]}),
     (["schema"], 0, SCHEMA),
     (["sessions", "list", "--all"], 0, {"schema_version": int, "total": int, "sessions": [SESSION]}),
+    (["sessions", "list", "--all", "--with-children"], 0, {
+        "schema_version": int, "total": int, "sessions": [{**SESSION, "with_children": WITH_CHILDREN}]}),
     (["sessions", "list", "--project", "/nowhere"], 1, {"schema_version": int, "total": int, "sessions": list}),
-    (["sessions", "show", ID], 0, {**SESSION, "schema_version": int, "events": [EVENT]}),
+    (["sessions", "show", ID], 0,
+     {**SESSION, "schema_version": int, "with_children": WITH_CHILDREN, "events": [EVENT]}),
     (["sessions", "show", ID, "--preview"], 0, {
         "schema_version": int, "sessionId": str, "cwd": OrNull(str), "createdAt": OrNull(str), "model": OrNull(str),
         "transcript": [{"role": str, "text": str}], "toolCallCount": int, "truncated": bool}),

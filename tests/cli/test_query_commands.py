@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cli import formats, statements
+from index.report_statements import REPORTS
 from tests.conftest import REPOSITORY, Asx
 from tests.index.filled import sample_index
 
@@ -98,6 +99,70 @@ def test_failures_have_their_exit_code_and_kind(
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("-p", "a=1", "-p", "a=2"), "a is given twice"),
+        (("-p", "a"), "'a' is not NAME=VALUE or NAME:=JSON"),
+        (("-p", "a:=nul"), 'a:= takes JSON, like null, 5, "a text" or [1, 2]'),
+        (("-p", "a:=9223372036854775808"), "a:=9223372036854775808 is a number that SQLite has not"),
+        (("-p", "b=1", "-p", "a=1"), "the statement has no parameter :b; it has :a"),
+        ((), "the statement needs a value for :a; give -p a=VALUE"),
+    ],
+    ids=["twice", "no value", "no json", "too large", "unknown", "missing"],
+)
+def test_a_wrong_parameter_is_told(asx: Asx, index: Path, given: tuple[str, ...], told: str) -> None:
+    done = asx("query", "--json", "--index", index, *given, "SELECT :a")
+    assert done.code == 2
+    assert told in strict(done.stdout)["error"]["message"]
+
+
+def test_parameters_have_the_types_they_look_like(asx: Asx, index: Path) -> None:
+    sql = "SELECT typeof(:a), typeof(:b), typeof(:c), typeof(:d), :e IS NULL, (SELECT sum(value) FROM json_each(:f))"
+    given = ("a=5", "b=1.5", "c=007", 'd:="5"', "e:=null", "f:=[1,2]")
+    options = [word for one in given for word in ("-p", one)]
+    rows = strict(asx("query", "--json", "--index", index, *options, sql).stdout)["rows"]
+    assert rows == [["integer", "real", "text", "text", 1, 3]]
+
+
+@pytest.mark.parametrize(
+    ("written", "code"),
+    [
+        (b"\xef\xbb\xbf-- a question\r\nSELECT 41\r\n  + 1 AS next;\r\n", 0),
+        (b"SELECT 42 AS next /* open", 0),
+        ("SELECT 42 AS next".encode("utf-16"), 2),
+        (b"SELECT 42 AS next\0", 2),
+        (b"", 2),
+        (b"-- SELECT 42", 2),
+        (b"SELECT 42 AS next -- " + b"x" * 400_000, 2),
+        (b"SELECT '" + b"x" * 100_000 + b"'", 2),
+    ],
+    ids=["mark and line ends", "open comment", "utf-16", "nul", "empty", "comment", "long file", "long statement"],
+)
+def test_a_file_is_read_as_editors_write_it(asx: Asx, index: Path, tmp_path: Path, written: bytes, code: int) -> None:
+    file = tmp_path / "question.sql"
+    file.write_bytes(written)
+    for done in (
+        asx("query", "--index", index, "-f", file),
+        asx("query", "--index", index, "-", stdin=written),
+        asx("query", "--index", index, "-f", "-", stdin=written),
+    ):
+        assert done.code == code
+        assert done.stdout == ("next\n42\n" if code == 0 else "")
+        assert (done.stderr == "") == (code == 0)
+
+
+def test_a_file_and_words_exclude_each_other(asx: Asx, index: Path, tmp_path: Path) -> None:
+    assert asx("query", "--index", index, "-f", tmp_path / "x.sql", "SELECT 1").code == 2
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1 AS a WHERE 0", "SELECT * FROM prompts WHERE text = 'nobody typed this'"])
+def test_no_rows_are_an_answer(asx: Asx, index: Path, sql: str) -> None:
+    done = asx("query", "--index", index, sql)
+    assert (done.code, done.stderr) == (0, "no rows\n")
+    assert strict(asx("query", "--json", "--index", index, sql).stdout)["rows"] == []
+
+
 def test_a_missing_index_is_exit_code_3_and_nothing_is_made(asx: Asx, tmp_path: Path) -> None:
     for words in (("query", "SELECT 1"), ("report", "tools")):
         done = asx(words[0], "--index", tmp_path / "no" / "index.sqlite", words[1])
@@ -143,7 +208,7 @@ def test_reports_are_listed_without_an_index(asx: Asx, isolated: Path) -> None:
     (folder / "mine.sql").write_text("-- About mine\nSELECT :x", encoding="utf-8")
     found = strict(asx("report", "--json", env={"XDG_CONFIG_HOME": str(isolated / ".config")}).stdout)
     assert {"name": "mine", "about": "About mine", "parameters": ["x"]} in found["reports"]
-    assert len(found["reports"]) == 9
+    assert len(found["reports"]) == len(REPORTS) + 1
 
 
 def test_the_schema_needs_no_index(asx: Asx) -> None:
@@ -180,6 +245,15 @@ def test_query_imports_nothing_heavy(index: Path) -> None:
         ("n=9999999999999999999", "9999999999999999999"),
         (":n=x", "x"),
         ("n= 5", " 5"),
+        ("n:=null", None),
+        ('n:="5"', "5"),
+        ("n:=5", 5),
+        ("n:=1e5", 1e5),
+        ("n:=true", True),
+        ("n:=[1, 2]", "[1, 2]"),
+        ("n:=9223372036854775807", 2**63 - 1),
+        ("n=:=x", ":=x"),
+        ("$n=x", "x"),
     ],
 )
 def test_parameters_that_are_numbers_are_bound_as_numbers(text: str, value: object) -> None:

@@ -28,7 +28,12 @@ CREATE INDEX prose_same ON prose (text_hash, field);
 
 CREATE INDEX session_rows_imported ON session_rows (imported_from) WHERE imported_from IS NOT NULL;
 
+CREATE INDEX session_rows_parent ON session_rows (agent_id, parent_session_id)
+  WHERE parent_session_id IS NOT NULL;
+
 CREATE INDEX session_rows_project ON session_rows (project);
+
+CREATE INDEX session_rows_root ON session_rows (root_row);
 
 CREATE INDEX source_rows_session ON source_rows (session_row);
 
@@ -37,6 +42,8 @@ CREATE INDEX trait_rows_place ON trait_rows (source_id, line_number);
 CREATE INDEX usage_rows_message ON usage_rows (message_id) WHERE message_id IS NOT NULL;
 
 CREATE INDEX usage_rows_place ON usage_rows (source_id, line_number);
+
+CREATE INDEX usage_rows_session ON usage_rows (call_session) WHERE call_session IS NOT NULL;
 
 CREATE INDEX usage_rows_told ON usage_rows (source_id, message_id) WHERE message_id IS NOT NULL;
 
@@ -232,6 +239,8 @@ CREATE TABLE session_rows (
   turns INTEGER NOT NULL DEFAULT 0,
   events INTEGER NOT NULL DEFAULT 0,
   inherited_calls INTEGER NOT NULL DEFAULT 0,
+  root_row INTEGER,
+  depth INTEGER NOT NULL DEFAULT 0,
   UNIQUE (agent_id, session_id)
 ) STRICT;
 
@@ -462,6 +471,11 @@ SELECT s.path AS source_path, a.name AS agent, n.session_id AS session_id, s.sta
   s.head_time AS created_at
 FROM source_rows s JOIN agents a ON a.id = s.agent_id LEFT JOIN session_rows n ON n.id = s.session_row
 WHERE s.kind = 'transcript';
+
+CREATE VIEW session_tree AS
+SELECT a.name AS agent, n.session_id AS session_id, r.session_id AS root_session_id,
+  n.parent_session_id AS parent_session_id, n.depth AS depth
+FROM session_rows n JOIN agents a ON a.id = n.agent_id JOIN session_rows r ON r.id = n.root_row;
 
 CREATE VIEW session_usage AS SELECT * FROM events WHERE event_type = 'session_usage' AND canonical = 1;
 

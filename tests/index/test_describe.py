@@ -94,6 +94,21 @@ def test_an_example_reads_public_names_only(example: Report) -> None:
     assert read <= set(TABLES)
 
 
+@pytest.mark.parametrize("name", TABLES)
+def test_every_view_has_an_example(name: str) -> None:
+    assert [example.name for example in EXAMPLES if re.search(rf"\b(?:FROM|JOIN)\s+{name}\b", example.sql)]
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
+def test_a_query_may_read_every_column_of_every_view(filled: Path, table: Table) -> None:
+    """A view that calls a function which a query may not call would be refused for everyone."""
+    columns = ", ".join(f'"{column.name}"' for column in table.columns)
+    sql = f"SELECT {columns} FROM {table.name}"
+    assert run_query(filled, sql, on_overrun=never, timeout_s=20, heap_limit_bytes=None).columns == tuple(
+        column.name for column in table.columns
+    )
+
+
 def test_the_full_text_example_finds_by_folded_trigrams(filled: Path) -> None:
     connection = sqlite3.connect(filled)
     sql = next(example.sql for example in EXAMPLES if example.name == "prompts-holding-a-text")

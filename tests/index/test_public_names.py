@@ -34,6 +34,7 @@ DESIGN: Final = {
     "retries": "session_id",
     "cancellations": "session_id outcome",
     "sessions": "session_id agent project cwd git_branch model title created_at updated_at parent_session_id turns",
+    "session_tree": "agent session_id root_session_id parent_session_id depth",
     "session_files": "source_path session_id",
     "llm_calls": "session_id agent ts provider model_name message_id request_id input_tokens output_tokens "
     "cache_read_tokens cache_write_tokens reasoning_tokens cost_usd",

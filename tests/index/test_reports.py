@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from index.errors import UnknownReportError
+from index.report_parts import OPTIONS
 from index.report_statements import REPORTS
 from index.reports import ReportParametersError, get_report, list_reports, run_report
 from index.results import Rows
@@ -45,18 +46,16 @@ def column(rows: Rows, *names: str) -> list[tuple[object, ...]]:
     return [tuple(row[position] for position in at) for row in rows.rows]
 
 
-def test_the_seven_kinds_and_one_more_are_there() -> None:
-    assert [report.name for report in REPORTS] == [
-        "failing-tools",
-        "tools",
-        "tool-error-rate",
-        "context-pressure",
-        "usage",
-        "cost-by-agent",
-        "damaged-lines",
-        "prompts-by-day",
-    ]
-    assert all(report.about and report.parameters == () for report in REPORTS)
+AETHERS_SEVEN = (
+    "failing-tools", "tools", "tool-error-rate", "context-pressure", "usage", "cost-by-agent", "damaged-lines",
+)  # fmt: skip
+
+
+def test_the_seven_kinds_are_there_and_each_report_is_told_once() -> None:
+    names = [report.name for report in REPORTS]
+    assert set(AETHERS_SEVEN) <= set(names)
+    assert len(set(names)) == len(names)
+    assert all(report.about.endswith(".") and set(report.parameters) <= set(OPTIONS) for report in REPORTS)
 
 
 def test_failing_tools(filled: Path) -> None:
@@ -121,12 +120,12 @@ def test_damaged_lines_come_latest_first(filled: Path) -> None:
     }
 
 
-def test_prompts_by_day_count_every_dated_prompt_once(filled: Path) -> None:
+def test_prompts_by_day_count_every_prompt_once(filled: Path) -> None:
     rows = run(filled, "prompts-by-day")
     connection = sqlite3.connect(filled)
-    (dated,) = connection.execute("SELECT count(*) FROM prompts WHERE ts IS NOT NULL").fetchone()
+    (typed,) = connection.execute("SELECT count(*) FROM prompts").fetchone()
     connection.close()
-    assert sum(int(str(count)) for (count,) in column(rows, "prompts")) == dated
+    assert sum(int(str(count)) for (count,) in column(rows, "prompts")) == typed
     assert column(rows, "day") == sorted(column(rows, "day"), reverse=True)
 
 
@@ -173,9 +172,9 @@ def test_ones_own_report_runs_with_its_parameters(filled: Path, own: Path) -> No
 
 
 def test_missing_and_unknown_parameters_are_named(filled: Path, own: Path) -> None:
-    with pytest.raises(ReportParametersError, match="needs -p agent=VALUE") as missing:
-        run(filled, "long-prompts", own, least=20)
-    assert missing.value.names == ("agent",)
+    with pytest.raises(ReportParametersError, match="needs -p least=VALUE") as missing:
+        run(filled, "long-prompts", own, agent="aster")
+    assert missing.value.names == ("least",)
     with pytest.raises(ReportParametersError) as unknown:
         run(filled, "usage", own, agnet="aster")
     assert unknown.value.names == ("agnet",)
@@ -184,7 +183,7 @@ def test_missing_and_unknown_parameters_are_named(filled: Path, own: Path) -> No
 def test_a_report_that_is_not_there_names_those_that_are(own: Path) -> None:
     with pytest.raises(UnknownReportError) as refused:
         get_report("../tools", own)
-    assert refused.value.known[:2] == ("failing-tools", "tool-error-rate")
+    assert refused.value.known[:2] == ("activity-by-day", "prompts-by-day")
     assert "long-prompts" in refused.value.known
 
 
@@ -195,3 +194,30 @@ def test_a_report_that_cannot_be_read_says_so(own: Path) -> None:
 
 def test_without_a_folder_only_the_built_in_ones_are_there(tmp_path: Path) -> None:
     assert list_reports(tmp_path / "missing").reports == list_reports().reports == REPORTS
+
+
+TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+
+
+@pytest.mark.parametrize("by", ["day", "model", "project", "agent", "branch"])
+def test_the_parts_of_a_report_add_up_to_the_view(filled: Path, by: str) -> None:
+    """However calls are grouped, none is lost or counted twice."""
+    columns = ("calls", *TOKENS, "cost_usd")
+    found = column(run(filled, f"usage-by-{by}"), *columns)
+    connection = sqlite3.connect(filled)
+    sums = ", ".join(f"sum({name})" for name in (*TOKENS, "cost_usd"))
+    (whole,) = connection.execute(f"SELECT count(*), {sums} FROM llm_calls").fetchall()
+    connection.close()
+    for at, total in enumerate(whole):
+        parts = [row[at] for row in found if row[at] is not None]
+        assert sum(map(float, map(str, parts))) == pytest.approx(total), columns[at]
+
+
+def test_the_days_of_activity_add_up_to_the_views(filled: Path) -> None:
+    counted = {"prompts": "prompts", "answers": "answers", "tool_calls": "tool_calls", "tool_errors": "tool_errors"}
+    found = column(run(filled, "activity-by-day"), *counted)
+    connection = sqlite3.connect(filled)
+    for at, view in enumerate(counted.values()):
+        (whole,) = connection.execute(f"SELECT count(*) FROM {view}").fetchone()
+        assert sum(int(str(row[at])) for row in found) == whole > 0
+    connection.close()

@@ -16,6 +16,9 @@ _PATTERNS: Final = {
     "aster": ("aster/**/*.jsonl", "faults/*/**/sessions/**/*.jsonl"),
     "aether": ("aether/*.jsonl",),
     "claude-code": ("claude_code/*.jsonl", "faults/*/claude/**/*.jsonl"),
+    "codex": ("codex/*.jsonl",),
+    "pi": ("pi/*.jsonl",),
+    "omp": ("omp/*.jsonl",),
 }
 FILES: Final = [
     (agent, path)

@@ -111,14 +111,32 @@ def test_a_folder_that_is_gone_still_has_its_root(tmp_path: Path) -> None:
         ("/gone/app/src", "/gone/app", "/gone/app"),
         ("/gone/app/src", "/gone/app/", "/gone/app"),
         ("/gone/app", "/gone/app", "/gone/app"),
-        ("/gone/app-two", "/gone/app", "/gone/app-two"),
-        ("/gone/app", "/elsewhere", "/gone/app"),
+        ("/gone/app-two", "/gone/app", "/gone/app"),
+        ("/gone/app", "/elsewhere/", "/elsewhere"),
+        ("/gone/app", "elsewhere", "/gone/app"),
+        ("/gone/app", "/", "/gone/app"),
         ("/gone/app", None, "/gone/app"),
         ("", "/gone/app", "/gone/app"),
     ],
 )
 def test_a_recorded_root_serves_where_nothing_is_on_disk(cwd: str, repo_root: str | None, expected: str) -> None:
     assert project_of(cwd, repo_root) == expected
+
+
+@needs_git
+def test_a_worktree_that_was_removed_keeps_the_root_that_was_recorded(tmp_path: Path) -> None:
+    root = repository(tmp_path / "app")
+    tree = tmp_path / "app-tree"
+    git(root, "worktree", "add", str(tree), "-b", "work")
+    assert project_of(str(tree), str(root)) == str(root)
+    git(root, "worktree", "remove", str(tree))
+    assert project_of(str(tree), str(root)) == str(root)
+    assert project_of(str(tree)) == str(tree)
+
+
+def test_a_folder_that_is_there_is_not_given_to_a_root_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    assert project_of(str(tmp_path / "here"), str(tmp_path / "other")) == str(tmp_path / "here")
 
 
 def test_the_disk_is_asked_before_a_recorded_root(tmp_path: Path) -> None:

@@ -87,6 +87,18 @@ def good(agent: str, number: int) -> bytes:
         record = make.aether_metadata("s1", 0) if number == 0 else make.aether_prompt(f"p{number}")
         if number % 4 == 3:
             record = make.aether_answer(f"a{number}", f"m{number}")
+    elif agent == "codex":
+        record = make.codex_header("s1", 0) if number == 0 else make.codex_prompt(f"p{number}", minute)
+        if number % 4 == 3:
+            record = make.codex_answer(f"a{number}", minute)
+        if number % 5 == 4:
+            record = {**record, "timestamp": "never"}
+    elif agent in ("pi", "omp"):
+        record = make.pi_header("s1", 0) if number == 0 else make.pi_prompt(f"p{number}", f"e{number}", minute)
+        if number % 4 == 3:
+            record = make.pi_answer(f"a{number}", f"e{number}", minute, tokens=3)
+        if number % 5 == 4:
+            record = {**record, "timestamp": "never"}
     else:
         record = make.claude_prompt(f"p{number}", "s1", f"u{number}", minute)
         if number % 4 == 3:
@@ -102,6 +114,9 @@ UNKNOWN = {
     "aster": b'{"type":"new_thing","x":1}',
     "aether": b'{"kind":"new_thing","data":{"type":"x"}}',
     "claude-code": b'{"type":"new_thing","sessionId":"s1"}',
+    "codex": b'{"type":"new_thing","payload":{}}',
+    "pi": b'{"type":"new_thing","id":"e1"}',
+    "omp": b'{"type":"new_thing","id":"e1"}',
 }
 LINE_KINDS = ["good"] * 3 + ["blank", "unknown", "torn", "bytes", "zeros", "glued", "both", "rest", "scalar"]
 BLANKS = [b"", b"\r", b"  \t", "\u00a0\u2028".encode(), b"\xef\xbb\xbf"]

@@ -1,0 +1,82 @@
+"""What can be wrong with a statement of a person, in one sentence each, and SQLite's messages without foreign words.
+
+Standard library and ``index.errors`` only; the texts of the index never get into an error.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from index.errors import QueryFailedError
+
+MAX_ANSWER_BYTES: Final = 24_000_000
+"""What an answer may take in memory: rows are kept until the last is there, and a table is laid out whole."""
+_WORD: Final = re.compile(r"\w+")
+_MASKED: Final = re.compile(r"…(?:\W*…)+")
+_SQLITES_WORDS: Final = frozenset(
+    """
+    a aggregate all already ambiguous an and any argument arguments array as at bad be big binding bindings blob
+    bound by call can cannot changed check clause column columns compound constant constraint context could current
+    data database datatype decode default did different disk distinct does duplicate each element else empty end
+    error escape exceeds execute exists expected expression file filter for found frame from fts5 full function
+    functions group has have image in incomplete incorrect index infinite input instead integer interrupted into
+    invalid is it join json key large left limit literal locked logic long malformed many match memory mismatch
+    misuse more most must name named near negative nested no non nor not null number numbers of offset on one only
+    open operator or order ordering ordinary out over overflow parameter parser passed path pattern phrase preceding
+    prefix queries query range real recursion recursive reference referenced references requested result results
+    right row rowid rows same schema select set short side simple single size special stack starting statement
+    statements string sub such supplied supply support supported syntax table tables term terms test text than the
+    time to token too transaction type types unable unbounded unknown unrecognized unsupported usage use used uses
+    using value values view was window with within without wrong you
+    """.split()  # noqa: SIM905 - words read better than a list of literals
+)
+
+
+class EmptyStatementError(QueryFailedError):
+    """There is no statement: blank, or nothing but comments."""
+
+    def __init__(self) -> None:
+        self.reason = "it is empty"
+        Exception.__init__(self, "there is no statement to run: blank, or nothing but comments")
+
+
+class SeveralStatementsError(QueryFailedError):
+    """There is more after the statement's end; none of it was run."""
+
+    hint: Final = "give one at a time"
+
+    def __init__(self) -> None:
+        self.reason = "there are several statements"
+        Exception.__init__(self, f"{self.reason}, and none was run; {self.hint}")
+
+
+class StatementParametersError(QueryFailedError):
+    """A value is missing for a name in the statement, or given for one that is not there; ``reason`` says which."""
+
+    hint: Final = "-p NAME=VALUE binds :NAME"
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        Exception.__init__(self, reason)
+
+
+class AnswerTooLargeError(QueryFailedError):
+    """The rows take more memory than an answer may."""
+
+    hint: Final = "select fewer columns, lower --limit or --max-cell, or read the index with sqlite3"
+
+    def __init__(self) -> None:
+        self.reason = f"the answer is larger than {MAX_ANSWER_BYTES // 1_000_000} MB"
+        Exception.__init__(self, f"{self.reason}; {self.hint}")
+
+
+def without_foreign_words(reason: str, sql: str) -> str:
+    """Return SQLite's message with ``…`` for every word that is neither SQLite's own nor in the statement.
+
+    Some messages quote a value that was read (a JSON path, a full-text query): a transcript's text, which must not
+    get into an error.
+    """
+    known = {word.casefold() for word in _WORD.findall(sql)} | _SQLITES_WORDS
+    shown = _WORD.sub(lambda match: match[0] if match[0].casefold() in known else "…", reason)
+    return _MASKED.sub("…", shown).rstrip(". ")
