@@ -22,13 +22,19 @@ _ALWAYS: Final = ("seen", "new", "unchanged")
 def exit_code(report: IngestReport, *, strict: bool, asked_roots: Sequence[str] = ()) -> int:
     """Return 6 when a source or a folder could not be read, is held, or a root asked for is missing; else 0.
 
-    Damaged lines alone are 0, with ``strict`` 6.
+    1 when there is no folder of any agent. Damaged lines alone are 0, with ``strict`` 6.
     """
     counts = [agent.sources for agent in report.agents.values()]
     unread = any(problem.kind == "unreadable" for problem in report.problems)
     if unread or any(one.failed or one.held for one in counts) or _missing(report, asked_roots):
         return exits.PARTLY_DONE
+    if _finds_no_folder(report):
+        return exits.NOTHING_FOUND
     return exits.PARTLY_DONE if strict and report.lines_damaged else exits.DONE
+
+
+def _finds_no_folder(report: IngestReport) -> bool:
+    return not any(agent.roots for agent in report.agents.values())
 
 
 def _missing(report: IngestReport, asked_roots: Sequence[str]) -> list[str]:
@@ -52,7 +58,10 @@ def print_report(report: IngestReport, *, quiet: bool, asked_roots: Sequence[str
     for path in _missing(report, asked_roots):
         output.talk(f"{output.safe_line(path)} does not exist; nothing was read there")
     if not quiet:
-        if not any(agent.sources.seen or agent.sources.held for agent in report.agents.values()):
+        if _finds_no_folder(report):
+            looked_at = ", ".join(path for agent in report.agents.values() for path in agent.missing_roots)
+            output.talk(f"no agent's folder was found; looked at {output.safe_line(looked_at)}")
+        elif not any(agent.sources.seen or agent.sources.held for agent in report.agents.values()):
             output.talk("no agent's files were found; asx paths prints where they are looked for")
         for note in report.notes:
             output.talk(note)

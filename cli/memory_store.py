@@ -21,7 +21,7 @@ _JOURNAL_WAIT_S: Final = 0.5
 
 def memory_folders(places: Places) -> list[Path]:
     """Return the memory folders, the highest rank first: those of the homes that ingest reads, and no others."""
-    from persist.agents.aster import locate
+    from persist.agents.aster.agent import locate
     from persist.places import current_environment
 
     homes = [root.path for root in locate(current_environment())]

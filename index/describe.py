@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from index.report_statements import REPORTS
+from index.reports.statements import REPORTS
 from index.results import Report, SchemaDescription
 from index.view_columns import FULL_TEXT, VIEWS
 from migrations import GENERATION

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from index.settings import Settings
-from persist.agents.aster import shadowed
+from persist.agents.aster.agent import shadowed
 from persist.config import exclusion
 from persist.sources import TRANSCRIPT, Found, Trouble
 

@@ -19,7 +19,7 @@ from index.opening import is_current, open_reader
 from index.plan import BROKEN, FAILED, HELD, Action, Plan, Step
 from index.run import plan_against, why_still_unreadable, without_cycles
 from index.settings import Settings
-from index.settle_sessions import moved_projects
+from index.settle.sessions import moved_projects
 from index.sqlite_errors import SEARCH_BUSY_TIMEOUT_MS, translate_read_errors
 from persist.projects import ProjectResolver
 from persist.times import from_ns

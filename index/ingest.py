@@ -26,7 +26,7 @@ from index.rebuild import rebuild_locked
 from index.results import IngestReport
 from index.run import begin_report, finish_report, plan_against, without_cycles
 from index.settings import Settings
-from index.settle_sessions import moved_projects
+from index.settle.sessions import moved_projects
 from index.sqlite_errors import REBUILD, translate_write_errors
 from index.update import drop_still_unreadable, report_plan, write
 from persist.projects import ProjectResolver

@@ -22,7 +22,7 @@ from index.plan import GONE_TOGETHER, Action, Plan, Step
 from index.results import IngestReport
 from index.settings import Settings
 from index.settle import settle_touched
-from index.settle_sessions import touch_moved
+from index.settle.sessions import touch_moved
 from migrations import GENERATION
 from persist.projects import ProjectResolver
 from persist.reading import Checkpoint

@@ -16,7 +16,7 @@ from index.discovery import look
 from index.identity import hash_of, identity_of
 from index.results import EventRow, SessionRow
 from index.settings import Settings
-from index.settle_sessions import ToldSource, ToldTrait, session_values
+from index.settle.sessions import ToldSource, ToldTrait, session_values
 from index.transcripts import no_session, read_events
 from persist.compressed import plain
 from persist.errors import AmbiguousError
@@ -141,7 +141,7 @@ def _prompt(source: Source, session_id: str | None, event: Event) -> Prompt:
 
 
 def _turns(glances: list[_Glance]) -> int:
-    """Count the prompts of a session's sources together, each copy once (``index.settle_sessions``)."""
+    """Count the prompts of a session's sources together, each copy once (``index.settle.sessions``)."""
     most: Counter[Prompt] = Counter()
     for glance in glances:
         most |= glance.prompts

@@ -157,8 +157,8 @@ def _print_for_the_eye(found: Reports) -> None:
 
 def _about(report: Report) -> str:
     """Return what a report is about and, where that is not all or more, which options it takes."""
-    from index.report_parts import PLACE, TIME
     from index.reports import is_built_in
+    from index.reports.parts import PLACE, TIME
 
     if not is_built_in(report):
         return report.about + "".join(f" :{name}" for name in report.parameters)

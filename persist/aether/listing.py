@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from persist.aether.log import MetadataError, metadata_of, trimmed
-from persist.agents.aether import NAME, discover
-from persist.agents.aether_records import AetherParser, Metadata
+from persist.agents.aether.agent import NAME, discover
+from persist.agents.aether.records import AetherParser, Metadata
 from persist.errors import NotFoundError, ShapeError, StoreError, StoreIOError
 from persist.events import Event
 from persist.lines import decode_line

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Literal, NamedTuple
 
-from persist.agents.aether_calls import best_arguments
-from persist.agents.aether_eras import normalise
-from persist.agents.aether_records import ANSWERS, AetherParser, Metadata, read_metadata
+from persist.agents.aether.calls import best_arguments
+from persist.agents.aether.eras import normalise
+from persist.agents.aether.records import ANSWERS, AetherParser, Metadata, read_metadata
 from persist.errors import NotFoundError, ShapeError, StoreError, StoreIOError
 from persist.events import Event
 from persist.lines import RawLine, decode_line, iter_lines

@@ -3,7 +3,7 @@
 The door: other packages import these names from here. Nothing here knows the index.
 """
 
-from persist.agents.aster_shapes import Call
+from persist.agents.aster.shapes import Call
 from persist.aster.chat import ChatMessage, resume_turns, to_chat_messages
 from persist.aster.listing import Listing, SessionEntry, describe, find_session, latest, list_sessions
 from persist.aster.places import find_in_folder, new_session_path, project_folder

@@ -1,6 +1,6 @@
 """One Aster transcript, whole: its header, its events in file order, and what could not be read.
 
-For commands about one session; the index reads through ``persist.agents.aster_records`` instead. Decodes
+For commands about one session; the index reads through ``persist.agents.aster.records`` instead. Decodes
 line by line, so that nothing damaged hides what follows (``spec/aster.md`` 1.2 and 8). Memory grows with the one
 file that is loaded. Never writes.
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from persist import times
-from persist.agents import aster_shapes as shapes
-from persist.agents.aster_shapes import Call
+from persist.agents.aster import shapes as shapes
+from persist.agents.aster.shapes import Call
 from persist.errors import NotFoundError, ShapeError, StoreIOError
 from persist.lines import Decoded, RawLine, decode_line, iter_lines
 from persist.regular import open_regular

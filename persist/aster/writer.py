@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Final
 
 from persist import history
-from persist.agents.aster_shapes import SUPPORTED_VERSION, Call
+from persist.agents.aster.shapes import SUPPORTED_VERSION, Call
 from persist.aster.chat import KEPT_BY_ASTER, folded_before, keeps_last
 from persist.aster.places import SESSIONS, find_in_folder, new_session_path
 from persist.aster.transcript import Citation, Header, Reasoning, TokenCounts, Transcript, read_header

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cli import formats, statements
-from index.report_statements import REPORTS
+from index.reports.statements import REPORTS
 from tests.conftest import REPOSITORY, Asx
 from tests.index.filled import sample_index
 

@@ -10,7 +10,7 @@ import pytest
 
 from cli.bars import bars
 from cli.report_table import DRAWN, MOST_NOTES, for_the_eye
-from index.report_statements import REPORTS
+from index.reports.statements import REPORTS
 from index.results import Rows
 from tests.cli.conftest import OnATerminal, Run
 from tests.conftest import Asx

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from index.query import run_query
-from index.report_statements import REPORTS
-from index.reports import Asked, get_report, run_report
+from index.query.run import run_query
+from index.reports.named import Asked, get_report, run_report
+from index.reports.statements import REPORTS
 from tests.docs.test_docs import REPOSITORY, load_refresh
 from tests.index.filled import never
 from tests.index.report_world import build_index

@@ -41,6 +41,25 @@ def test_b01_each_folder_of_the_records_is_a_project_of_its_own(home: HomeBuilde
         assert (only["id"], only["cwd"]) == (f"s{number}", cwd)
 
 
+def test_b03_no_folder_at_all_is_told_by_name_and_empties_nothing(home: HomeBuilder, asx: Asx) -> None:
+    home.claude("s", *talk("s", "heron"))
+    assert asx("ingest", "--quiet").code == 0
+    home.claude_home.rename(home.home / "away")
+    told = asx("ingest")
+    assert told.code != 0
+    assert str(home.claude_home) in told.stderr
+    assert query(asx, "SELECT text FROM prompts") == [["heron"]]
+
+
+def test_b03_a_machine_without_any_agent(home: HomeBuilder, asx: Asx) -> None:
+    told = asx("ingest")
+    assert told.code == 1
+    assert "no agent's folder was found; looked at " in told.stderr
+    for path in (home.claude_home, home.aster_home, home.home / ".codex", home.home / ".pi"):
+        assert str(path) in told.stderr
+    assert asx("ingest", "--json").code == 1
+
+
 def test_b07_a_session_that_was_compressed_since_is_named(home: HomeBuilder, asx: Asx) -> None:
     path = home.claude("s", *talk("s", "heron"))
     home.claude("t", *talk("t", "egret"))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from index.errors import AsterIndexError
-from index.query import run_query
+from index.query.run import run_query
 from tests.peak import peak_bytes
 
 _COUNTING: Final = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from index import guard, guard_rules, query
 from index.errors import AsterIndexError
+from index.query import guard, guard_rules
+from index.query import run as query
 from tests.index.filled import never
 
 TIMEOUT_S: Final = 20.0

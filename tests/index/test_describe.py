@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from index.describe import EXAMPLES, describe
-from index.query import run_query
+from index.query.run import run_query
 from index.results import Report, Table
 from migrations import GENERATION
 from tests.index.filled import empty_index, never, sample_index

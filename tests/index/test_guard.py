@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from index.errors import IndexNewerError, IndexUnusableError, NoIndexError, QueryRefusedError, QueryTimeoutError
-from index.guard import Deadline, Watchdog, guarded
-from index.guard_rules import FUNCTIONS
-from index.query import run_query
+from index.query.guard import Deadline, Watchdog, guarded
+from index.query.guard_rules import FUNCTIONS
+from index.query.run import run_query
 from index.results import Rows
 from tests.builders import is_above_permissions
 from tests.conftest import REPOSITORY

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from index.guard_rules import FUNCTIONS
+from index.query.guard_rules import FUNCTIONS
 from tests.conftest import REPOSITORY
 from tests.index.filled import sample_index
 from tests.index.statement_grammar import Fate, Grammar, Statement

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.errors import NoIndexError, QueryFailedError, QueryRefusedError
-from index.query import run_query
-from index.query_errors import (
+from index.query.errors import (
     MAX_ANSWER_BYTES,
     AnswerTooLargeError,
     EmptyStatementError,
@@ -22,8 +21,9 @@ from index.query_errors import (
     StatementParametersError,
     without_foreign_words,
 )
+from index.query.run import run_query
+from index.query.statement_text import first_comment_line, is_blank, parameter_names
 from index.results import Rows
-from index.statement_text import first_comment_line, is_blank, parameter_names
 from tests.index.filled import empty_index, never
 
 PRIVATE = "somebodyswords"

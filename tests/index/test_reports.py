@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from index.errors import UnknownReportError
-from index.report_parts import OPTIONS
-from index.report_statements import REPORTS
-from index.reports import ReportParametersError, get_report, list_reports, run_report
+from index.reports.named import ReportParametersError, get_report, list_reports, run_report
+from index.reports.parts import OPTIONS
+from index.reports.statements import REPORTS
 from index.results import Rows
 from persist.errors import StoreIOError
 from tests.index.filled import never, sample_index

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from index.query import run_query
-from index.report_parts import columns_of, first_line
-from index.report_statements import REPORTS
-from index.reports import Asked, ReportParametersError, asked_of, get_report, run_report
+from index.query.run import run_query
+from index.reports.named import Asked, ReportParametersError, asked_of, get_report, run_report
+from index.reports.parts import columns_of, first_line
+from index.reports.statements import REPORTS
 from index.results import Report, Rows
 from tests.index.filled import never
 from tests.index.report_world import AETHER, ASTER, HELPER, MAIN, build_index

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from index.ingest import ingest
-from index.reports import get_report, run_report
+from index.reports.named import get_report, run_report
 from tests.builders import HomeBuilder, Record
 from tests.index.filled import never
 

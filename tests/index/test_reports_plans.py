@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 import pytest
 
 from index.creating import create_index
-from index.report_statements import REPORTS
-from index.reports import Asked, asked_of
+from index.reports.named import Asked, asked_of
+from index.reports.statements import REPORTS
 from index.results import Report
 
 TABLES: Final = {

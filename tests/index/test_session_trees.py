@@ -13,7 +13,7 @@ import pytest
 
 from index.ingest import ingest
 from index.settings import Settings
-from index.settle_trees import Place, places, settle_trees
+from index.settle.trees import Place, places, settle_trees
 from index.statements import TOUCHED_TABLES
 from tests import builders as make
 from tests.builders import HomeBuilder

@@ -10,8 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from index import settle, settle_calls, settle_outgrown, settle_sessions, settle_trees, statements
+from index import statements
 from index.creating import create_index
+from index.settle import calls as settle_calls
+from index.settle import outgrown as settle_outgrown
+from index.settle import sessions as settle_sessions
+from index.settle import steps as settle
+from index.settle import trees as settle_trees
 
 _BY_DESIGN = {
     "settle_sessions._PROJECTS": "one row for each folder, looked at on disk anyway",

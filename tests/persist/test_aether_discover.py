@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from persist.agents import aether
-from persist.agents.aether_records import AetherParser
+from persist.agents.aether import agent as aether
+from persist.agents.aether.records import AetherParser
 from persist.agents.prompt_history_records import PromptHistoryParser
 from persist.sources import HISTORY, TRANSCRIPT, Environment, Root, Source, Stat
 

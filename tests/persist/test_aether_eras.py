@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from persist.agents.aether_calls import best_arguments
-from persist.agents.aether_eras import normalise
-from persist.agents.aether_records import AetherParser
+from persist.agents.aether.calls import best_arguments
+from persist.agents.aether.eras import normalise
+from persist.agents.aether.records import AetherParser
 from persist.sources import Line
 
 DATA = Path(__file__).parent.parent / "data" / "aether"

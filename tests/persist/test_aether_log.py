@@ -33,7 +33,7 @@ from typing import Any
 import pytest
 
 from persist.aether.log import AssembledCall, Entry, MetadataError, assembled_calls, read_log
-from persist.agents.aether_events import TRANSIENT as TRANSIENT_TYPES
+from persist.agents.aether.events import TRANSIENT as TRANSIENT_TYPES
 from persist.errors import NotFoundError, StoreIOError
 
 DATA = Path(__file__).parent.parent / "data" / "aether"

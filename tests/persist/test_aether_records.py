@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from persist.agents.aether_records import MAX_ID_CHARACTERS, AetherParser
+from persist.agents.aether.records import MAX_ID_CHARACTERS, AetherParser
 from persist.agents.prompt_history_records import PromptHistoryParser
 from persist.errors import ShapeError
 from persist.events import Event, Parsed, Trait

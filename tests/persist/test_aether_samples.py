@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from persist.agents import aether
+from persist.agents.aether import agent as aether
 from persist.events import EVENT_TYPES, Event, Measures, Usage
 from persist.reading import ReadLine, SourceReader
 from persist.sources import HISTORY, TRANSCRIPT, Source, Stat

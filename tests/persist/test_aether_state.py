@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from persist.agents.aether_calls import MAX_OPEN_CALLS
-from persist.agents.aether_records import AetherParser
+from persist.agents.aether.calls import MAX_OPEN_CALLS
+from persist.agents.aether.records import AetherParser
 from persist.errors import ShapeError
 from persist.lines import decode_line
 from persist.sources import Line

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from persist.agents import aster
+from persist.agents.aster import agent as aster
 from persist.places import places_of
 from persist.sources import BLOCK, HISTORY, JOURNAL, PROJECT_MEMORY, TRANSCRIPT, Environment, Found, Root
 

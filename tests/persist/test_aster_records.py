@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from persist.agents import aster
-from persist.agents.aster_records import AsterParser
-from persist.agents.aster_shapes import Call, calls_of, text_of
+from persist.agents.aster import agent as aster
+from persist.agents.aster.records import AsterParser
+from persist.agents.aster.shapes import Call, calls_of, text_of
 from persist.errors import ShapeError
 from persist.events import EVENT_TYPES, Event, Parsed, Trait, Usage
 from persist.lines import decode

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from persist.agents.claude_code import AGENT
+from persist.agents.claude_code.agent import AGENT
 from persist.errors import ShapeError
 from persist.events import HistoryPrompt, Note, Parsed
 from persist.sources import BLOCK, HISTORY, Line, Source, Stat

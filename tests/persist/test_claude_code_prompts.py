@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from persist.agents.claude_code import AGENT
-from persist.agents.claude_code_text import BARE_COMMAND, COMMAND, INTERRUPTED, NOTICE, TYPED, sort_text
+from persist.agents.claude_code.agent import AGENT
+from persist.agents.claude_code.text import BARE_COMMAND, COMMAND, INTERRUPTED, NOTICE, TYPED, sort_text
 from persist.events import Event
 from persist.sources import TRANSCRIPT, Line, Source, Stat
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from persist.agents.claude_code import AGENT
+from persist.agents.claude_code.agent import AGENT
 from persist.events import EVENT_TYPES, Usage
 from persist.reading import Checkpoint, ReadLine, SourceReader
 from persist.sources import Environment, Source

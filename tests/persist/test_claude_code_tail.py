@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from persist.agents.claude_code import AGENT
+from persist.agents.claude_code.agent import AGENT
 from persist.errors import ShapeError
 from persist.events import EVENT_TYPES, Parsed
 from persist.reading import Checkpoint, ReadLine, SourceReader

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from persist.agents.codex import AGENT
+from persist.agents.codex.agent import AGENT
 from persist.compressed import early_end, is_compressed, plain
 from persist.lines import iter_lines
 from persist.reading import ReadLine, SourceReader

@@ -6,7 +6,7 @@ import io
 import json
 from pathlib import Path
 
-from persist.agents.codex import AGENT
+from persist.agents.codex.agent import AGENT
 from persist.events import HistoryPrompt
 from persist.reading import ReadLine, SourceReader
 from persist.sources import HISTORY, Source, Stat

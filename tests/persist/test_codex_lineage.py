@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from persist.agents.codex_lineage import Lineage, epoch_ms, uuid7_ms
+from persist.agents.codex.lineage import Lineage, epoch_ms, uuid7_ms
 
 SESSION = "019df000-0000-7000-8000-000000000001"
 OLDER = "019deff0-0000-7000-8000-00000000000a"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from persist.agents.codex import AGENT
+from persist.agents.codex.agent import AGENT
 from persist.sources import Environment, Found, Root
 from tests.builders import is_above_permissions
 

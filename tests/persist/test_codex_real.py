@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from persist.agents.codex import AGENT
+from persist.agents.codex.agent import AGENT
 from persist.events import EVENT_TYPES, Event
 from persist.reading import Checkpoint, ReadLine, SourceReader
 from persist.sources import Environment, Source

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from persist.agents.codex import AGENT
+from persist.agents.codex.agent import AGENT
 from persist.events import Event, Measures, Trait, Usage
 from persist.reading import ReadLine, SourceReader
 from persist.sources import TRANSCRIPT, Source, Stat

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from persist.agents.codex import AGENT
-from persist.agents.codex_skips import SKIPS
+from persist.agents.codex.agent import AGENT
+from persist.agents.codex.skips import SKIPS
 from persist.errors import ShapeError
 from persist.events import EVENT_TYPES, Parsed
 from persist.reading import Checkpoint, ReadLine, SourceReader

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from persist.agents import omp, pi
+from persist.agents.pi import agent as pi
+from persist.agents.pi import omp
 from persist.sources import Agent, Environment, Found, Root
 
 SESSION = "2026-05-04T08-00-00-000Z_44444444-aaaa-4aaa-8aaa-000000000004"

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from persist.agents import omp, pi
+from persist.agents.pi import agent as pi
+from persist.agents.pi import omp
 from persist.errors import ShapeError
 from persist.events import EVENT_TYPES, Event, Measures, Parsed, Trait, Usage
 from persist.sources import TRANSCRIPT, Agent, Line, Parser, Source, Stat

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from persist.agents import omp, pi
+from persist.agents.pi import agent as pi
+from persist.agents.pi import omp
 from persist.errors import ShapeError
 from persist.events import EVENT_TYPES, Parsed
 from persist.reading import Checkpoint, ReadLine, SourceReader

@@ -1,0 +1,7 @@
+"""Aster: where its files lie and how its records become events. Imports nothing but ``persist``."""
+
+from __future__ import annotations
+
+from persist.agents.aster.agent import AGENT
+
+__all__ = ["AGENT"]
