@@ -32,7 +32,10 @@ FIRST_STRETCH: Final = 1000
 """Texts of each field whose keys are looked at before it is asked how far to go on so."""
 DEARER: Final = 3
 """A key that is looked up by its id costs as much as so many that are met on the time index."""
+_LONGER: Final = 4
+"""A stretch is at most so many times as long as all before it: a few texts are a rough guess at the rest."""
 _READ_ALL_FROM: Final = 3
+_TRIGRAM: Final = 3
 _LAST_CHARACTER: Final = "\U0010ffff"
 _NOT_CHARACTERS: Final = re.compile("[\ufffe\uffff]")
 """FTS5's tokenizer reads these two as U+FFFD."""
@@ -125,6 +128,7 @@ def newest_first(
         # Enough were found and more are wanted: few of them are hits.
         stretch = passed if found >= wanted else int(passed * (wanted - found) / max(found, 0.5))
         is_last = stretch > at_most * DEARER or passed > 2 * at_most * DEARER
+        stretch = min(stretch, _LONGER * passed)
     if is_last and not has_more_texts(full_text.connection, scope, at_most * DEARER):
         yield from _holding_newest_first(full_text.connection, proposals, scope)
         return
@@ -263,17 +267,18 @@ def _proposal(connection: sqlite3.Connection, table: str, key: str) -> Proposal:
     if expression is None:
         return _proposal_of_short(connection, table, key)
     ids = statements.proposed_ids(table, expression)
-    listed = _few(connection, ids)
-    if listed is not None:
-        return Proposal(table, key, ids, len(listed), listed)
-    counted = connection.execute(f"SELECT count(*) FROM ({ids.sql})", ids.values)
-    return Proposal(table, key, ids, int(counted.fetchone()[0]), None)
+    # To list the texts of several trigrams costs what it costs to count them; to count those of one costs far less.
+    at_most = LISTED_BELOW if len(key) > _TRIGRAM else _count(connection, ids)
+    if at_most <= LISTED_BELOW:
+        found = connection.execute(f"{ids.sql} LIMIT {LISTED_BELOW + 1}", ids.values).fetchall()
+        if len(found) <= LISTED_BELOW:
+            return Proposal(table, key, ids, len(found), tuple(row[0] for row in found))
+        at_most = _count(connection, ids)
+    return Proposal(table, key, ids, at_most, None)
 
 
-def _few(connection: sqlite3.Connection, ids: Statement) -> tuple[int, ...] | None:
-    """Return what a statement selects if it is few: a statement costs the same whether it counts or lists."""
-    found = connection.execute(f"{ids.sql} LIMIT {LISTED_BELOW + 1}", ids.values).fetchall()
-    return None if len(found) > LISTED_BELOW else tuple(row[0] for row in found)
+def _count(connection: sqlite3.Connection, ids: Statement) -> int:
+    return int(connection.execute(f"SELECT count(*) FROM ({ids.sql})", ids.values).fetchone()[0])
 
 
 def _proposal_of_short(connection: sqlite3.Connection, table: str, key: str) -> Proposal:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
-from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from index.fields import IN_PROMPT_KEYS
@@ -17,6 +16,7 @@ from index.match.key import KEY_END
 from index.search import statements, word_statements
 from index.search.candidates import Candidate, FullText, all_newest_first, among_newest_first, narrowed
 from index.search.matches import Group, Judge, Match, groups, in_order
+from index.search.ranked import Ranked, groups_of_ranked, needed_of
 from index.search.relevance import score_of
 from index.search.request import Mode, SearchRequest, Sort
 from index.search.scope import Scope
@@ -42,10 +42,6 @@ class FoundWords(NamedTuple):
 
 _Text: TypeAlias = tuple[int, int, int, str, str]
 """A text of the scope, as ``word_statements.texts_with_ids`` selects it: id, field, source, time, text."""
-_Ranked: TypeAlias = tuple[float, float, str, int, int, int, str]
-"""A match that is ranked: 1.0 where all is as typed, score, time; then id, field, source, text."""
-
-_rank_of_ranked = itemgetter(slice(3))
 
 
 def find_words(full_text: FullText, matcher: WordMatcher, scope: Scope, request: SearchRequest) -> FoundWords:
@@ -99,7 +95,7 @@ def _by_words(
     tables = _tables_of(scope)
     if _needs_texts(matcher):
         keys = [word_statements.scored_keys(expression, table) for table in tables]
-        return _ranked(connection, matcher, keys, scope, frozenset(), _needed(request)), at_most
+        return _ranked(connection, matcher, keys, scope, frozenset(), needed_of(request)), at_most
     # Few texts are prompts: to ask which ones costs less than to rank all. Of the others, most are asked for.
     ranked = connection.execute(
         *word_statements.ranked_ids(expression, "prompt_keys" if tables == ("prompt_keys",) else None)
@@ -122,7 +118,7 @@ def _by_spelling(
         wanted = (candidate for candidate in candidates if candidate.id not in excluded)
         return groups(connection, wanted, judge), at_most
     keys = [word_statements.proposed_keys(proposal.ids, proposal.table) for proposal in proposals]
-    return _ranked(connection, matcher, keys, scope, excluded, _needed(request)), at_most
+    return _ranked(connection, matcher, keys, scope, excluded, needed_of(request)), at_most
 
 
 def _ranked(
@@ -147,7 +143,7 @@ def _ranked(
                 if counts is not None and id_ not in excluded:
                     found[id_] = (counts, matcher.key_as_typed(key.removesuffix(KEY_END)), score)
     looked_at = 0
-    ranked: list[_Ranked] = []
+    ranked: list[Ranked] = []
     for id_, field, source_id, at, text in _texts_of(connection, list(found), scope):
         looked_at += 1
         counts, as_typed, score = found[id_]
@@ -155,53 +151,7 @@ def _ranked(
         if weight is not None:
             ranked.append((float(as_typed), score + weight, at, id_, field, source_id, text))
     ranked.sort(reverse=True)
-    yield from _groups_of_ranked(connection, ranked, looked_at, needed)
-
-
-def _groups_of_ranked(
-    connection: sqlite3.Connection, ranked: Sequence[_Ranked], looked_at: int, needed: int | None
-) -> Iterator[Group]:
-    """Yield texts that come by rank as groups of one rank each, so many that the ``needed`` first hits are among them.
-
-    The others are only counted; null for all. ``looked_at`` counts with the first.
-    """
-    listed = 0
-    folded = _Folded()
-    for rank, equal in groupby(ranked, key=_rank_of_ranked):
-        if needed is not None and folded.count >= needed:
-            listed_hits = folded.count
-            folded.add(ranked[listed:])
-            yield Group(rank, looked_at, [], folded.count - listed_hits)
-            return
-        rows = list(equal)
-        listed += len(rows)
-        folded.add(rows)
-        _, score, at = rank
-        matches = [
-            Match(id_, field, source_id, rank, at, text, None, score, "text", len(text))
-            for _, _, _, id_, field, source_id, text in rows
-        ]
-        yield Group(rank, looked_at, in_order(connection, matches))
-        looked_at = 0
-
-
-class _Folded:
-    """Counts hits: equal prompts once, as a page does (``index.search.matches.Folder``)."""
-
-    def __init__(self) -> None:
-        self._prompts: set[str] = set()
-        self._others = 0
-
-    @property
-    def count(self) -> int:
-        """Return how many hits there are among the texts that were added."""
-        return len(self._prompts) + self._others
-
-    def add(self, rows: Sequence[_Ranked]) -> None:
-        """Add texts, which stay in memory."""
-        prompts = [row[6] for row in rows if row[4] in IN_PROMPT_KEYS]
-        self._prompts.update(prompts)
-        self._others += len(rows) - len(prompts)
+    yield from groups_of_ranked(connection, ranked, looked_at, needed)
 
 
 def _best_of_each_run(connection: sqlite3.Connection, matcher: WordMatcher, found: Iterator[Group]) -> Iterator[Group]:
@@ -228,13 +178,6 @@ def _one_run(connection: sqlite3.Connection, run: list[Match], looked_at: int) -
     for group in grouped(connection, run):
         yield group._replace(looked_at=looked_at)
         looked_at = 0
-
-
-def _needed(request: SearchRequest) -> int | None:
-    """Return up to which hit a page needs more than a count; null where it is not known before they are looked at."""
-    if request.limit is None or request.per_session is not None:
-        return None
-    return request.offset + request.limit
 
 
 def _needs_texts(matcher: WordMatcher) -> bool:

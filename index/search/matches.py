@@ -96,18 +96,24 @@ class PatternJudge(Judge):
 
 def groups(connection: sqlite3.Connection, candidates: Iterable[Candidate | Passed], judge: Judge) -> Iterator[Group]:
     """Yield the matches among candidates that come newest first, moment by moment. Cost: what is taken."""
-    for at, group in groupby(_without_gaps(connection, candidates), key=_at):
-        looked_at = 0
-        matches: list[Match] = []
-        for candidate in group:
-            if isinstance(candidate, Passed):
-                looked_at += candidate.texts
-                continue
-            id_, field, source_id, _, text = candidate
-            looked_at += 1
-            if text is not None and judge.judge(text):
-                matches.append(Match(id_, field, source_id, (at,), at, text, whole_length=len(text)))
-        yield Group((at,), looked_at, in_order(connection, matches))
+    rank: tuple[str] | None = None
+    looked_at = 0
+    matches: list[Match] = []
+    for candidate in _without_gaps(connection, candidates):
+        if rank is not None and (candidate.at != rank[0] or isinstance(candidate, Passed)):
+            yield Group(rank, looked_at, in_order(connection, matches))
+            looked_at, matches = 0, []
+        if isinstance(candidate, Passed):  # told at once: who is content with what there is asks for no more
+            yield Group((candidate.at,), candidate.texts, [])
+            rank = None
+            continue
+        id_, field, source_id, at, text = candidate
+        rank = (at,)
+        looked_at += 1
+        if text is not None and judge.judge(text):
+            matches.append(Match(id_, field, source_id, rank, at, text, whole_length=len(text)))
+    if rank is not None:
+        yield Group(rank, looked_at, in_order(connection, matches))
 
 
 def in_order(connection: sqlite3.Connection, matches: list[Match]) -> list[Match]:
@@ -152,10 +158,6 @@ class Folder:
             return False
         self._seen.add(digest)
         return True
-
-
-def _at(candidate: Candidate | Passed) -> str:
-    return candidate.at
 
 
 def _without_gaps(

@@ -15,7 +15,7 @@ from index.fields import HISTORY_PROMPT
 from index.search.matches import Folder, Group, Match
 from index.search.request import SearchRequest
 
-LOOKED_AT_FURTHER: Final = 500
+LOOKED_AT_FURTHER: Final = 200
 """Candidates looked at behind a full page, to tell the total exactly if those are all."""
 LOOKED_UP_FURTHER: Final = 100
 """The same where each is looked up for itself."""

@@ -47,16 +47,17 @@ COUNT_TOOL_EVENTS: Final = f"""SELECT count(*) - (
 
 def with_ids(family: Family, scope: Scope, ids: Sequence[int]) -> Statement:
     """Select (id, field, source, time, null) of those texts among ``ids`` that count, in no order."""
-    return _with_ids(family, scope, ids, "NULL")
+    return selected_by_ids(family, scope, ids, "NULL")
 
 
 def short_texts_with_ids(family: Family, scope: Scope, ids: Sequence[int]) -> Statement:
     """Select the same with the text where it is short: a text may have 4 MB."""
-    return _with_ids(family, scope, ids, f"CASE WHEN length(p.text) <= {SHORT_CHARACTERS} THEN p.text END")
+    return selected_by_ids(family, scope, ids, f"CASE WHEN length(p.text) <= {SHORT_CHARACTERS} THEN p.text END")
 
 
-def _with_ids(family: Family, scope: Scope, ids: Sequence[int], text: str) -> Statement:
-    return _statement(
+def selected_by_ids(family: Family, scope: Scope, ids: Sequence[int], text: str) -> Statement:
+    """Select (id, field, source, time, and ``text``, which is SQL) of those texts among ``ids`` that count."""
+    return with_conditions(
         f"""SELECT p.id, p.field, p.source_id, {TIME}, {text}
 FROM json_each(?) j CROSS JOIN prose p ON p.id = j.value
 {family.joins}
@@ -99,7 +100,7 @@ def without_time(family: Family, scope: Scope, field: int, proposal: Statement |
 
     With a proposal, only those among what it selects.
     """
-    return _statement(
+    return with_conditions(
         f"""SELECT p.id, p.field, p.source_id, {TIME} AS at, p.text
 FROM prose p INDEXED BY prose_newest
 {family.joins}
@@ -117,7 +118,7 @@ ORDER BY at DESC""",
 
 def equal_texts(family: Family, scope: Scope, text_hash: int, text: str) -> Statement:
     """Count the texts equal to one."""
-    return _statement(
+    return with_conditions(
         f"""SELECT count(*)
 FROM prose p INDEXED BY prose_same
 {family.joins}
@@ -133,7 +134,7 @@ WHERE {{where}}""",
 
 def count_texts(family: Family, scope: Scope) -> Statement:
     """Count the texts of a family. Cost: one index, and its joins where filters need them."""
-    return _statement(
+    return with_conditions(
         f"SELECT count(*)\nFROM prose p INDEXED BY prose_newest\n{family.joins}\nWHERE {{where}}",
         [one_of_fields(family.fields), *visible(family), *bounds(TIME, scope)],
     )
@@ -152,7 +153,7 @@ def count_tool_texts(scope: Scope) -> Statement:
         conditions.append(Condition(f"e.source_id IN ({scope.sources.sql})", scope.sources.values))
     if scope.kinds is not None:
         conditions.append(Condition(f"e.kind IN ({', '.join(map(str, sorted(scope.kinds)))})"))
-    return _statement(
+    return with_conditions(
         """SELECT coalesce(sum((e.head IS NOT NULL) + (e.arguments_head IS NOT NULL)), 0)
 FROM event_rows e
 WHERE {where}""",
@@ -208,11 +209,6 @@ def nth_key(table: str, number: int) -> Statement:
     return Statement(f"{keys_of(table).sql} LIMIT 1 OFFSET {number - 1}", ())
 
 
-def ranked_ids(expression: str) -> Statement:
-    """Select (id, score) of texts that hold the words of an expression, best first."""
-    return Statement("SELECT rowid, -rank FROM prose_words WHERE prose_words MATCH ? ORDER BY rank", (expression,))
-
-
 def _holding(key: str) -> str:
     """Return the pattern of GLOB for keys that hold ``key``, or its beginning: it is twice as fast as ``instr``.
 
@@ -224,7 +220,7 @@ def _holding(key: str) -> str:
 def _by_time(
     family: Family, scope: Scope, field: int, text: str, more: list[Condition], last_join: str = ""
 ) -> Statement:
-    return _statement(
+    return with_conditions(
         f"""SELECT p.id, p.field, p.source_id, p.sort_ts, {text}
 FROM prose p INDEXED BY prose_newest
 {family.joins}
@@ -262,7 +258,8 @@ def one_of_fields(fields: Sequence[int]) -> Condition:
     return Condition(f"p.field IN ({', '.join(map(str, fields))})")
 
 
-def _statement(template: str, conditions: Sequence[Condition], *first: Value) -> Statement:
+def with_conditions(template: str, conditions: Sequence[Condition], *first: Value) -> Statement:
+    """Return a statement with all conditions in the place of ``{where}``; ``first`` are bound before theirs."""
     where = " AND ".join(condition.sql for condition in conditions)
     values = [value for condition in conditions for value in condition.values]
     return Statement(template.replace("{where}", where), (*first, *values))

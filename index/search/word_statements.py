@@ -7,11 +7,18 @@ it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from index.search.scope import Condition, Family, Scope
-from index.search.statements import TIME, Statement, bounds, one_of_fields, visible
+from index.search.statements import (
+    TIME,
+    Statement,
+    bounds,
+    one_of_fields,
+    selected_by_ids,
+    visible,
+    with_conditions,
+)
 
 
 def ranked_ids(expression: str, table: str | None) -> Statement:
@@ -58,30 +65,21 @@ def any_texts(family: Family, scope: Scope, expression: str, table: str | None) 
     With a full-text ``table`` of keys, only texts whose key it holds. Cost: what is taken, and what does not count.
     """
     joined = "" if table is None else f"\nCROSS JOIN {table}_content k ON k.id = w.rowid"
-    return _texts(
-        f"prose_words w{joined}\nCROSS JOIN prose p ON p.id = w.rowid",
-        family,
-        [Condition("w.prose_words MATCH ?", (expression,)), *_counting(family, scope)],
+    return with_conditions(
+        f"""SELECT p.id, p.field, p.source_id, {TIME}, p.text
+FROM prose_words w{joined}
+CROSS JOIN prose p ON p.id = w.rowid
+{family.joins}
+WHERE {{where}}""",
+        [
+            Condition("w.prose_words MATCH ?", (expression,)),
+            one_of_fields(family.fields),
+            *visible(family),
+            *bounds(TIME, scope),
+        ],
     )
 
 
 def texts_with_ids(family: Family, scope: Scope, ids: Sequence[int]) -> Statement:
     """Select (id, field, source, time, text) of those texts among ``ids`` that count, in no order."""
-    told = _texts("json_each(?) j CROSS JOIN prose p ON p.id = j.value", family, _counting(family, scope))
-    return told._replace(values=(json.dumps(ids), *told.values))
-
-
-def _counting(family: Family, scope: Scope) -> list[Condition]:
-    return [one_of_fields(family.fields), *visible(family), *bounds(TIME, scope)]
-
-
-def _texts(tables: str, family: Family, conditions: Sequence[Condition]) -> Statement:
-    where = " AND ".join(condition.sql for condition in conditions)
-    values = [value for condition in conditions for value in condition.values]
-    return Statement(
-        f"""SELECT p.id, p.field, p.source_id, {TIME}, p.text
-FROM {tables}
-{family.joins}
-WHERE {where}""",
-        tuple(values),
-    )
+    return selected_by_ids(family, scope, ids, "p.text")
