@@ -7,7 +7,7 @@ temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 cp -R "$here/home" "$temp/home"
 
-for name in $(env | sed -n -E 's/^((XDG|ASTER|AETHER|CLAUDE)_[A-Z_]*)=.*/\1/p'); do
+for name in $(env | sed -n -E 's/^((XDG|ASTER|AETHER|CLAUDE|CODEX|PI|OMP)_[A-Z_]*)=.*/\1/p'); do
   unset "$name"
 done
 export HOME="$temp/home"
