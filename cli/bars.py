@@ -1,6 +1,7 @@
-"""A column of bars beside a table: numbers as lengths, the largest as long as there is room. Pure.
+"""A column of bars beside a table: numbers as lengths, the largest as long as there is room.
 
-Blocks of an eighth of a cell where the terminal has them, else ``#``. Standard library only.
+Blocks of an eighth of a cell where the terminal has them, else ``#``. Pure but for :func:`has_blocks`, which asks the
+process's locale and stdout. Standard library only.
 """
 
 from __future__ import annotations

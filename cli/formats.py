@@ -1,4 +1,4 @@
-r"""The forms in which rows are printed: table, TSV, CSV, Markdown, JSONL and JSON; pure, rows in, texts out.
+"""The forms in which rows are printed: table, TSV, CSV, Markdown, JSONL and JSON; pure, rows in, texts out.
 
 Standard library and ``cli`` only. A null is empty everywhere but in the two forms of JSON. What tells that rows or
 cells were cut is in the flags of JSON, else told on stderr.

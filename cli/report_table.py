@@ -6,9 +6,9 @@ On a terminal only; what goes into a pipe or is JSON is never changed. Standard 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from cli import moments
 from cli.bars import LEAST_CELLS, MOST_CELLS, bars, has_blocks
@@ -56,7 +56,7 @@ def for_the_eye(name: str, rows: Rows, cells: int) -> Shown:
     """
     if not rows.rows:
         return Shown(rows, ())
-    shown, notes = _without_unknown(_each_cell(rows, _local))
+    shown, notes = _without_unknown(_with_local_times(rows))
     shown, empty = _without_empty(shown)
     for shorten in (_short_names, _short_ids):
         if _natural_width(shown) > cells:
@@ -64,8 +64,8 @@ def for_the_eye(name: str, rows: Rows, cells: int) -> Shown:
     return Shown(_with_bars(name, shown, rows, cells), (*notes, *empty))
 
 
-def _each_cell(rows: Rows, change: Callable[[Any], Any]) -> Rows:
-    return replace(rows, rows=tuple(tuple(map(change, row)) for row in rows.rows))
+def _with_local_times(rows: Rows) -> Rows:
+    return replace(rows, rows=tuple(tuple(map(_local, row)) for row in rows.rows))
 
 
 def _local(value: object) -> object:
@@ -77,7 +77,7 @@ def _without_unknown(rows: Rows) -> tuple[Rows, list[str]]:
     if UNKNOWN not in rows.columns:
         return rows, []
     at = rows.columns.index(UNKNOWN)
-    notes = [f"{MARK} {_key(row)}: not known: {row[at]}" for row in rows.rows if row[at]]
+    notes = [f"{MARK} {_name_of(row)}: not known: {row[at]}" for row in rows.rows if row[at]]
     if len(notes) > MOST_NOTES:
         notes = [*notes[:MOST_NOTES], f"{MARK} and {len(notes) - MOST_NOTES} more; --format tsv tells all"]
     columns = tuple("" if column == UNKNOWN else column for column in rows.columns)
@@ -85,7 +85,7 @@ def _without_unknown(rows: Rows) -> tuple[Rows, list[str]]:
     return replace(rows, columns=columns, rows=marked), notes
 
 
-def _key(row: Sequence[object]) -> str:
+def _name_of(row: Sequence[object]) -> str:
     """Return what tells a row from the others: its texts before the first number, else its first value."""
     texts = []
     for value in row:

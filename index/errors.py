@@ -120,11 +120,14 @@ class QueryRefusedError(AsterIndexError):
 
 
 class QueryFailedError(AsterIndexError):
-    """SQLite could not prepare or run the statement; its own reason is kept."""
+    """SQLite could not prepare or run the statement; its own reason is kept.
 
-    def __init__(self, reason: str) -> None:
+    ``message`` is the whole sentence where the schema would not help to put it right.
+    """
+
+    def __init__(self, reason: str, message: str | None = None) -> None:
         self.reason = reason
-        super().__init__(f"the statement failed: {reason}; asx schema prints the views and columns")
+        super().__init__(message or f"the statement failed: {reason}; asx schema prints the views and columns")
 
 
 class QueryTimeoutError(AsterIndexError):

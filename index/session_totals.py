@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
+from index.projection import TYPE_CODES
 from index.results import SessionTotals
 
 COUNTS: Final = (
@@ -39,7 +40,8 @@ FROM below b CROSS JOIN session_rows n ON n.id = b.id GROUP BY b.top"""
 _TOOL_CALLS: Final = f"""WITH {_BELOW}
 SELECT b.top, count(*) FROM below b
 CROSS JOIN source_rows s INDEXED BY source_rows_session ON s.session_row = b.id
-CROSS JOIN event_rows e INDEXED BY event_rows_place ON e.source_id = s.id AND e.type_code = 6 AND e.hidden = 0
+CROSS JOIN event_rows e INDEXED BY event_rows_place ON e.source_id = s.id AND e.type_code = {TYPE_CODES["tool_call"]}
+  AND e.hidden = 0
 GROUP BY b.top"""
 _CALLS: Final = f"""WITH {_BELOW}, called AS (
   SELECT b.top, u.* FROM below b
@@ -54,16 +56,24 @@ SELECT top, count(*), {", ".join(f"sum({name}), count({name})" for name in COUNT
 """The calls of the view ``llm_calls``, found by session instead of one after the other."""
 
 
+class _Calls(NamedTuple):
+    """The provider calls of one tree, as ``SessionTotals`` tells them."""
+
+    calls: int
+    sums: Mapping[str, float | None]
+    unknown: Mapping[str, int]
+
+
 def totals_of(connection: sqlite3.Connection, sessions: Iterable[int]) -> dict[int, SessionTotals]:
     """Return what each of these session rows came to with all below it. Cost: their events and usage records."""
     values = {"sessions": json.dumps(list(sessions))}
     tool_calls = dict(connection.execute(_TOOL_CALLS, values))
-    told: dict[int, tuple[int, Mapping[str, float | None], Mapping[str, int]]] = {}
+    told: dict[int, _Calls] = {}
     for top, calls, *pairs in connection.execute(_CALLS, values):
         sums = dict(zip(COUNTS, pairs[::2], strict=True))
         unknown = {name: calls - known for name, known in zip(COUNTS, pairs[1::2], strict=True) if 0 < known < calls}
-        told[top] = (calls, sums, unknown)
-    none: tuple[int, Mapping[str, float | None], Mapping[str, int]] = (0, dict.fromkeys(COUNTS), {})
+        told[top] = _Calls(calls, sums, unknown)
+    none = _Calls(0, dict.fromkeys(COUNTS), {})
     return {
         top: SessionTotals(sub_agents, turns, events, tool_calls.get(top, 0), *told.get(top, none))
         for top, sub_agents, turns, events in connection.execute(_SESSIONS, values)

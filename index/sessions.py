@@ -25,21 +25,21 @@ from persist.sources import TRANSCRIPT
 _COLUMNS: Final = """n.session_id, a.name, n.project, n.cwd, coalesce(n.title, n.first_prompt), n.created_at,
   n.updated_at, n.model, n.turns, n.events, n.parent_session_id, n.forked_from,
   n.imported_from, n.id"""
-_LIST: Final = f"""SELECT {_COLUMNS} FROM session_rows n JOIN agents a ON a.id = n.agent_id
-WHERE (:project IS NULL OR n.project = :project) AND (:agent IS NULL OR a.name = :agent)
-ORDER BY n.updated_at DESC, n.session_id DESC, a.name LIMIT :limit"""
-_COUNT: Final = """SELECT count(*) FROM session_rows n JOIN agents a ON a.id = n.agent_id
-WHERE (:project IS NULL OR n.project = :project) AND (:agent IS NULL OR a.name = :agent)"""
-_IS_TOP: Final = "WHERE n.depth = 0 AND"
-_LIST_TOPS: Final = _LIST.replace("WHERE", _IS_TOP)
-_COUNT_TOPS: Final = _COUNT.replace("WHERE", _IS_TOP)
+_WITH_AGENT: Final = "FROM session_rows n JOIN agents a ON a.id = n.agent_id"
+_IS_ASKED: Final = "(:project IS NULL OR n.project = :project) AND (:agent IS NULL OR a.name = :agent)"
+_IS_TOP: Final = "n.depth = 0"
+_NEWEST: Final = "ORDER BY n.updated_at DESC, n.session_id DESC, a.name LIMIT :limit"
+_LIST: Final = f"SELECT {_COLUMNS} {_WITH_AGENT}\nWHERE {_IS_ASKED}\n{_NEWEST}"
+_COUNT: Final = f"SELECT count(*) {_WITH_AGENT}\nWHERE {_IS_ASKED}"
+_LIST_TOPS: Final = f"SELECT {_COLUMNS} {_WITH_AGENT}\nWHERE {_IS_TOP} AND {_IS_ASKED}\n{_NEWEST}"
+_COUNT_TOPS: Final = f"SELECT count(*) {_WITH_AGENT}\nWHERE {_IS_TOP} AND {_IS_ASKED}"
 _FIND: Final = """SELECT n.id FROM agents a JOIN session_rows n ON n.agent_id = a.id
 WHERE a.name = ? AND n.session_id = ?"""
 _FILES: Final = """SELECT path, size_bytes FROM source_rows WHERE session_row = ?
 ORDER BY head_time IS NULL, head_time, path"""
-_EXACT: Final = f"""SELECT {_COLUMNS} FROM session_rows n JOIN agents a ON a.id = n.agent_id
+_EXACT: Final = f"""SELECT {_COLUMNS} {_WITH_AGENT}
 WHERE n.session_id = :id AND (:agent IS NULL OR a.name = :agent) ORDER BY a.name"""
-_PREFIX: Final = f"""SELECT {_COLUMNS} FROM session_rows n JOIN agents a ON a.id = n.agent_id
+_PREFIX: Final = f"""SELECT {_COLUMNS} {_WITH_AGENT}
 WHERE substr(n.session_id, 1, length(:id)) = :id AND (:agent IS NULL OR a.name = :agent)
 AND NOT (instr(n.session_id, '/') > length(:id) AND EXISTS (SELECT 1 FROM session_rows p
   WHERE p.agent_id = n.agent_id AND p.session_id = substr(n.session_id, 1, instr(n.session_id, '/') - 1)))

@@ -1,7 +1,7 @@
 """Lists and shows sessions where there is no index yet, by bounded reads of the transcripts.
 
 Reads at most ``WINDOW_BYTES`` of each file to list it, so turns and events of longer ones are lower bounds. Uses the
-same rules as settling (``index.settle_sessions.session_values``), so that an index later says the same.
+same rules as settling (``index.settle.sessions.session_values``), so that an index later says the same.
 """
 
 from __future__ import annotations

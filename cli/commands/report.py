@@ -56,6 +56,7 @@ def command(
     is bound with -p name=value.
     """
     from index.reports import asked_of, get_report
+    from index.reports.parts import typed
     from persist.places import current_places
 
     places = current_places(index)
@@ -66,7 +67,7 @@ def command(
     )
     if name is None:
         if asked.values:
-            raise typer.BadParameter(f"{_typed(next(iter(asked.values)))} narrows one report; give its NAME too")
+            raise typer.BadParameter(f"{typed(next(iter(asked.values)))} narrows one report; give its NAME too")
         _print_list(places.reports, form)
         return 0
     report = get_report(choices.typed_text(name), places.reports)
@@ -158,19 +159,15 @@ def _print_for_the_eye(found: Reports) -> None:
 def _about(report: Report) -> str:
     """Return what a report is about and, where that is not all or more, which options it takes."""
     from index.reports import is_built_in
-    from index.reports.parts import PLACE, TIME
+    from index.reports.parts import PLACE, TIME, typed
 
     if not is_built_in(report):
         return report.about + "".join(f" :{name}" for name in report.parameters)
     lacking = [option for option in (*TIME, *PLACE) if option not in report.parameters]
     more = [option for option in report.parameters if option not in (*TIME, *PLACE)]
-    told = [f"No {', '.join(map(_typed, lacking))}."] if lacking else []
-    told += [f"Also {', '.join(map(_typed, more))}."] if more else []
+    told = [f"No {', '.join(map(typed, lacking))}."] if lacking else []
+    told += [f"Also {', '.join(map(typed, more))}."] if more else []
     return " ".join([report.about, *told])
-
-
-def _typed(option: str) -> str:
-    return "--" + option.replace("_", "-")
 
 
 def _print_sql(report: Report, *, as_json: bool) -> None:

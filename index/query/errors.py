@@ -37,8 +37,7 @@ class EmptyStatementError(QueryFailedError):
     """There is no statement: blank, or nothing but comments."""
 
     def __init__(self) -> None:
-        self.reason = "it is empty"
-        Exception.__init__(self, "there is no statement to run: blank, or nothing but comments")
+        super().__init__("it is empty", "there is no statement to run: blank, or nothing but comments")
 
 
 class SeveralStatementsError(QueryFailedError):
@@ -47,8 +46,8 @@ class SeveralStatementsError(QueryFailedError):
     hint: Final = "give one at a time"
 
     def __init__(self) -> None:
-        self.reason = "there are several statements"
-        Exception.__init__(self, f"{self.reason}, and none was run; {self.hint}")
+        reason = "there are several statements"
+        super().__init__(reason, f"{reason}, and none was run; {self.hint}")
 
 
 class StatementParametersError(QueryFailedError):
@@ -57,8 +56,7 @@ class StatementParametersError(QueryFailedError):
     hint: Final = "-p NAME=VALUE binds :NAME"
 
     def __init__(self, reason: str) -> None:
-        self.reason = reason
-        Exception.__init__(self, reason)
+        super().__init__(reason, reason)
 
 
 class AnswerTooLargeError(QueryFailedError):
@@ -67,8 +65,8 @@ class AnswerTooLargeError(QueryFailedError):
     hint: Final = "select fewer columns, lower --limit or --max-cell, or read the index with sqlite3"
 
     def __init__(self) -> None:
-        self.reason = f"the answer is larger than {MAX_ANSWER_BYTES // 1_000_000} MB"
-        Exception.__init__(self, f"{self.reason}; {self.hint}")
+        reason = f"the answer is larger than {MAX_ANSWER_BYTES // 1_000_000} MB"
+        super().__init__(reason, f"{reason}; {self.hint}")
 
 
 def without_foreign_words(reason: str, sql: str) -> str:

@@ -60,7 +60,8 @@ def run_query(
     exact and equal column names are kept. ``parameters`` are bound by name, without the mark before it; ``None`` is
     null. The time limit covers opening too.
     ``on_overrun`` is called in another thread 0.1 s after the limit if SQLite has still not come back; a one-shot
-    process ends itself there (``index.guard.Watchdog``). ``heap_limit_bytes`` holds for the whole process, for good.
+    process ends itself there (``index.query.guard.Watchdog``). ``heap_limit_bytes`` holds for the whole process,
+    for good.
 
     Raises ``EmptyStatementError`` and ``StatementParametersError`` (before the index is opened), what ``open_reader``
     raises, ``SeveralStatementsError``, ``QueryRefusedError`` naming what was denied, ``QueryTimeoutError``,
@@ -131,8 +132,8 @@ def _run(connection: sqlite3.Connection, sql: str, parameters: Mapping[str, obje
         taken_bytes += sys.getsizeof(plain) + sum(map(sys.getsizeof, plain))
         if taken_bytes > MAX_ANSWER_BYTES:
             raise AnswerTooLargeError
-    cut_cells = cutter.has_cut
-    more = cursor.fetchone() is not None if len(rows) == limit else False
+    cut_cells = cutter.has_cut  # before a row is fetched that is not shown
+    more = len(rows) == limit and cursor.fetchone() is not None
     return Rows(columns, tuple(rows), truncated_rows=more, truncated_cells=cut_cells)
 
 

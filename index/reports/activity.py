@@ -36,7 +36,7 @@ SELECT day, sum(thing = 'prompt') AS prompts, count(DISTINCT session) AS session
   {
     unknown(
         [
-            Part("day", "count(ts)", "count(*)", "times", True),
+            Part("day", "count(ts)", "count(*)", "times", is_shown_anyway=True),
             Part("tokens", "count(tokens)", "sum(thing = 'call')", "calls"),
         ]
     )
@@ -47,7 +47,7 @@ ORDER BY day DESC"""
 
 PROMPTS_BY_DAY: Final = f"""{asked(*_OPTIONS)}
 SELECT date(p.sort_ts, 'localtime') AS day, p.agent, count(*) AS prompts, count(DISTINCT p.session_id) AS sessions,
-  {unknown([Part("day", "count(p.ts)", "count(*)", "times", True)])}
+  {unknown([Part("day", "count(p.ts)", "count(*)", "times", is_shown_anyway=True)])}
 FROM asked q CROSS JOIN prompts p
 WHERE {fits("p", *_OPTIONS)}
 GROUP BY day, p.agent
@@ -66,7 +66,7 @@ hours AS (
 )
 SELECT h.hour, {", ".join(f"count(CASE WHEN t.weekday = {number} THEN 1 END) AS {name}" for name, number in _WEEKDAYS)},
   count(t.hour) AS prompts,
-  {unknown([Part("hour", "count(t.ts)", "count(t.hour)", "times", True)])}
+  {unknown([Part("hour", "count(t.ts)", "count(t.hour)", "times", is_shown_anyway=True)])}
 FROM hours h LEFT JOIN typed t ON t.hour = h.hour
 WHERE EXISTS (SELECT 1 FROM typed)
 GROUP BY h.hour

@@ -40,6 +40,15 @@ _BLOCKS: Final = f"""blocks AS (
   GROUP BY b.agent, 1, b.project
 )"""
 
+_OF_THE_JOURNAL: Final = f"""blocks AS (
+  SELECT {_FOLDED.format("b.name")} AS name, min(b.archived) AS archived, max(b.description) AS description
+  FROM memory_blocks b
+  WHERE b.agent = 'aster'
+  GROUP BY 1
+)"""
+"""The blocks that the journal tells of, each name once: only Aster's memory has one."""
+_STATE: Final = "CASE WHEN b.name IS NULL THEN 'gone' WHEN b.archived = 1 THEN 'archived' ELSE 'kept' END AS state"
+
 MEMORY_BY_BLOCK: Final = f"""{asked(*TIME, *PLACE)},
 {_JOURNAL}, {_BLOCKS}
 SELECT b.name, b.agent, b.kind, b.project, b.archived AS is_archived, coalesce(t.written, 0) AS written,
@@ -48,27 +57,15 @@ FROM blocks b LEFT JOIN told t ON t.name = b.name AND b.agent = 'aster'
 ORDER BY b.name, b.agent, b.project"""
 
 MEMORY_RECALLED: Final = f"""{asked(*TIME)},
-{_JOURNAL}, blocks AS (
-  SELECT {_FOLDED.format("b.name")} AS name, min(b.archived) AS archived, max(b.description) AS description
-  FROM memory_blocks b
-  WHERE b.agent = 'aster'
-  GROUP BY 1
-)
-SELECT t.recalled, t.name, t.last_recalled_at, b.description,
-  CASE WHEN b.name IS NULL THEN 'gone' WHEN b.archived = 1 THEN 'archived' ELSE 'kept' END AS state
+{_JOURNAL}, {_OF_THE_JOURNAL}
+SELECT t.recalled, t.name, t.last_recalled_at, b.description, {_STATE}
 FROM told t LEFT JOIN blocks b ON b.name = t.name
 WHERE t.recalled > 0
 ORDER BY t.recalled DESC, t.last_recalled_at DESC, t.name"""
 
 MEMORY_ARCHIVED: Final = f"""{asked(*TIME)},
-blocks AS (
-  SELECT {_FOLDED.format("b.name")} AS name, max(b.description) AS description, min(b.archived) AS archived
-  FROM memory_blocks b
-  WHERE b.agent = 'aster'
-  GROUP BY 1
-)
-SELECT j.ts, j.op, j.name, j.detail, j.by, j.source_session, b.description,
-  CASE WHEN b.name IS NULL THEN 'gone' WHEN b.archived = 1 THEN 'archived' ELSE 'kept' END AS state
+{_OF_THE_JOURNAL}
+SELECT j.ts, j.op, j.name, j.detail, j.by, j.source_session, b.description, {_STATE}
 FROM asked q CROSS JOIN memory_journal j
 LEFT JOIN blocks b ON b.name = {_FOLDED.format("j.name")}
 WHERE j.op IN ({_ARCHIVED}) AND {fits("j", *TIME, time="ts")}

@@ -16,7 +16,7 @@ from index.errors import QueryFailedError, UnknownReportError
 from index.query.guard import HEAP_LIMIT_BYTES
 from index.query.run import LIMIT, MAX_CELL, TIMEOUT_S, run_query
 from index.query.statement_text import first_comment_line, parameter_names
-from index.reports.parts import OPTIONS, columns_of, with_values
+from index.reports.parts import OPTIONS, columns_of, typed, with_values
 from index.reports.statements import REPORTS, SUBJECTS
 from index.results import Report, Rows
 from persist.errors import StoreIOError
@@ -33,9 +33,8 @@ class ReportParametersError(QueryFailedError):
     """A report was not given the parameters it binds, or others; ``names`` are the ones concerned."""
 
     def __init__(self, message: str, names: tuple[str, ...]) -> None:
-        self.reason = message
         self.names = names
-        Exception.__init__(self, message)
+        super().__init__(message, message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +135,8 @@ def asked_of(report: Report, asked: Asked) -> Report:
     refused = tuple(name for name in asked.values if name not in takes)
     if refused:
         options = [option for option in OPTIONS if option in takes]
-        told = f"takes {_listed(list(map(_typed, options)))}" if options else "takes none of these options"
-        left = _listed([_typed(name) for name in refused])
+        told = f"takes {_listed(list(map(typed, options)))}" if options else "takes none of these options"
+        left = _listed([typed(name) for name in refused])
         raise ReportParametersError(f"the report {report.name} {told}; leave out {left}", refused)
     if not is_built_in(report):
         return report
@@ -186,15 +185,10 @@ def _bound(report: Report, given: Mapping[str, object], asked: Mapping[str, str 
         needed = " ".join(f"-p {name}=VALUE" for name in missing)
         raise ReportParametersError(f"the report {report.name} needs {needed}", missing)
     if unknown:
-        instead = "".join(f"; give {_typed(name)}" for name in unknown if name in _OPTION_NAMES)
+        instead = "".join(f"; give {typed(name)}" for name in unknown if name in _OPTION_NAMES)
         message = f"the report {report.name} has no parameter {', '.join(unknown)}{instead}"
         raise ReportParametersError(message, unknown)
     return {**dict.fromkeys(report.parameters), **asked, **given}
-
-
-def _typed(name: str) -> str:
-    """Return an option as it is typed on the command line, which is where its name is known."""
-    return "--" + name.replace("_", "-")
 
 
 def _listed(names: list[str]) -> str:

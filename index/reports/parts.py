@@ -43,6 +43,11 @@ def columns_of(options: Iterable[str]) -> tuple[str, ...]:
     return tuple(column for option in options for column in _COLUMNS.get(option, (option,)))
 
 
+def typed(option: str) -> str:
+    """Return an option as it is typed on the command line: how messages name it to a person."""
+    return "--" + option.replace("_", "-")
+
+
 def _asked_row(options: Iterable[str], values: Mapping[str, str | int | None]) -> str:
     return "SELECT " + ", ".join(f"{literal(values.get(column))} AS {column}" for column in columns_of(options))
 
@@ -60,6 +65,23 @@ def fits(alias: str, *options: str, time: str = "sort_ts", project: str = "proje
         "agent": f"(q.agent IS NULL OR instr(',' || q.agent || ',', ',' || {alias}.agent || ',') > 0)",
     }
     return "\n    AND ".join(conditions[option] for option in options)
+
+
+def top_of(alias: str) -> str:
+    """Return the session that a row of ``alias`` counts for: with ``with_children`` the one at the top of its tree.
+
+    ``asked`` is joined as ``q``, and :func:`tree_of` the same alias.
+    """
+    own = f"{alias}.session_id"
+    return f"CASE WHEN q.with_children = 1 THEN coalesce(t.root_session_id, {own}) ELSE {own} END"
+
+
+def tree_of(alias: str) -> str:
+    """Return the join of ``session_tree`` as ``t``, which finds nothing where ``with_children`` is not asked."""
+    return (
+        f"LEFT JOIN session_tree t ON q.with_children = 1"
+        f" AND t.agent = {alias}.agent AND t.session_id = {alias}.session_id"
+    )
 
 
 TOKENS: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")

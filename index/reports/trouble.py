@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from index.reports.parts import PLACE, TIME, asked, fits
+from index.reports.parts import PLACE, TIME, Part, asked, fits, top_of, tree_of, unknown
 from index.results import Report
 
 _OPTIONS: Final = (*TIME, *PLACE)
 _WITH_CHILDREN: Final = (*_OPTIONS, "with_children")
-_ROOT: Final = "CASE WHEN q.with_children = 1 THEN coalesce(t.root_session_id, {0}.session_id) ELSE {0}.session_id END"
-_TREE: Final = (
-    "LEFT JOIN session_tree t ON q.with_children = 1 AND t.agent = {0}.agent AND t.session_id = {0}.session_id"
-)
 
 RETRIES: Final = f"""{asked(*_WITH_CHILDREN)},
 things AS (
@@ -29,16 +25,15 @@ things AS (
   FROM asked q CROSS JOIN cancellations c
   WHERE {fits("c", *_OPTIONS)}
 ), placed AS (
-  SELECT h.*, {_ROOT.format("h")} AS id
+  SELECT h.*, {top_of("h")} AS id
   FROM asked q CROSS JOIN things h
-  {_TREE.format("h")}
+  {tree_of("h")}
 ), counted AS (
   SELECT agent, id AS session_id, sum(thing = 'failed_call') AS failed_calls, sum(thing = 'retry') AS retries,
     sum(thing = 'turn_ended') AS cancelled_turns, sum(thing = 'tool_task_cancelled') AS cancelled_tasks,
     sum(thing NOT IN ('failed_call', 'retry', 'turn_ended', 'tool_task_cancelled')) AS cancelled_others,
     max(sort_ts) AS last_at,
-    CASE WHEN count(ts) < count(*) THEN 'last_at: ' || (count(*) - count(ts)) || ' of ' || count(*) || ' times' END
-      AS unknown
+    {unknown([Part("last_at", "count(ts)", "count(*)", "times", is_shown_anyway=True)])}
   FROM placed
   GROUP BY agent, id
 )
@@ -50,9 +45,9 @@ ORDER BY c.failed_calls + c.retries + c.cancelled_turns + c.cancelled_tasks + c.
 
 CONTEXT_PRESSURE: Final = f"""{asked(*_WITH_CHILDREN)},
 samples AS (
-  SELECT c.agent, {_ROOT.format("c")} AS session_id, c.usage_ratio, c.context_limit, c.ts
+  SELECT c.agent, {top_of("c")} AS session_id, c.usage_ratio, c.context_limit, c.ts
   FROM asked q CROSS JOIN context_usage c
-  {_TREE.format("c")}
+  {tree_of("c")}
   WHERE {fits("c", *_OPTIONS)}
 )
 SELECT session_id, agent, max(usage_ratio) AS highest_usage_ratio, max(context_limit) AS context_limit,
@@ -64,9 +59,9 @@ ORDER BY highest_usage_ratio DESC, agent, session_id"""
 
 COMPACTIONS: Final = f"""{asked(*_WITH_CHILDREN)},
 things AS (
-  SELECT e.agent, {_ROOT.format("e")} AS session_id, e.event_type, e.outcome, e.ts
+  SELECT e.agent, {top_of("e")} AS session_id, e.event_type, e.outcome, e.ts
   FROM asked q CROSS JOIN events e
-  {_TREE.format("e")}
+  {tree_of("e")}
   WHERE e.event_type IN ('context_compaction_result', 'context_compaction_ended', 'context_eviction', 'context_cleared')
     AND e.canonical = 1
     AND {fits("e", *_OPTIONS)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from index.reports.parts import PLACE, TIME, Part, asked, call_totals, fits, unknown
+from index.reports.parts import PLACE, TIME, Part, asked, call_totals, fits, top_of, tree_of, unknown
 from index.results import Report
 
 _OPTIONS: Final = (*TIME, *PLACE)
@@ -41,9 +41,9 @@ totals AS (
   SELECT c.* FROM calls c LEFT JOIN totals t ON t.agent = c.agent AND t.session_id = c.session_id
   WHERE t.agent IS NULL
 ), placed AS (
-  SELECT c.*, CASE WHEN q.with_children = 1 THEN coalesce(t.root_session_id, c.session_id) ELSE c.session_id END AS id
+  SELECT c.*, {top_of("c")} AS id
   FROM asked q CROSS JOIN counted c
-  LEFT JOIN session_tree t ON q.with_children = 1 AND t.agent = c.agent AND t.session_id = c.session_id
+  {tree_of("c")}
 )
 SELECT agent, id AS session_id, min(counted_from) || CASE WHEN min(counted_from) <> max(counted_from)
     THEN ' and ' || max(counted_from) ELSE '' END AS counted_from,
@@ -98,7 +98,7 @@ GROUP BY {names}
 ORDER BY {order}, {names}"""
 
 
-_DAY_UNKNOWN: Final = Part("day", "count(c.ts)", "count(*)", "times", True)
+_DAY_UNKNOWN: Final = Part("day", "count(c.ts)", "count(*)", "times", is_shown_anyway=True)
 
 USAGE_BY_DAY: Final = f"""{asked(*_OPTIONS)}
 SELECT date(c.sort_ts, 'localtime') AS day, {call_totals("c", _DAY_UNKNOWN)}

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from index.fields import IN_PROMPT_KEYS
 from index.match.key import fts_expression
 from index.search import statements
 from index.search.scope import Family, Scope
@@ -90,7 +89,7 @@ class FullText:
         Cost: counting postings, a millisecond or three for the commonest trigram of 100,000 texts.
         """
         found = []
-        for table in _tables(fields):
+        for table in statements.tables_of(fields):
             if (table, key) not in self._proposals:
                 self._proposals[table, key] = _proposal(self.connection, table, key)
             found.append(self._proposals[table, key])
@@ -169,7 +168,7 @@ def _holding_newest_first(
     untimed = []
     for family in scope.families:
         for field in family.fields:
-            table = _table_of(field)
+            table = statements.table_of(field)
             timed.append(statements.by_time_holding(family, scope, field, table, keys[table]))
             untimed.append(statements.without_time(family, scope, field))
     return _merged(connection, timed, untimed)
@@ -191,11 +190,6 @@ def among_newest_first(full_text: FullText, proposals: Sequence[Statement], scop
         [statements.by_time_among(family, scope, field, among) for family, field in pairs],
         [statements.without_time(family, scope, field, among) for family, field in pairs],
     )
-
-
-def with_ids(connection: sqlite3.Connection, ids: Sequence[int], scope: Scope) -> Iterator[Candidate]:
-    """Yield those texts among ``ids`` that the scope lets in, in no order; short texts come along."""
-    return _selected(connection, statements.short_texts_with_ids, ids, scope)
 
 
 def _selected(
@@ -310,11 +304,3 @@ def _texts_of(connection: sqlite3.Connection, table: str) -> int:
     """Return how many texts have their key in a table. Cost: the time index."""
     counted = statements.keys_of(table)
     return int(connection.execute(f"SELECT count(*) FROM ({counted.sql})", counted.values).fetchone()[0])
-
-
-def _tables(fields: Sequence[int]) -> list[str]:
-    return list(dict.fromkeys(_table_of(field) for field in fields))
-
-
-def _table_of(field: int) -> str:
-    return "prompt_keys" if field in IN_PROMPT_KEYS else "prose_keys"

@@ -31,7 +31,7 @@ from index.search.candidates import (
 from index.search.deep import find_in_whole
 from index.search.hunt_words import find_words, grouped
 from index.search.matches import Group, Judge, Match, PatternJudge, best_first, groups, in_order, with_texts
-from index.search.ranked import Ranked, groups_of_ranked, needed_of
+from index.search.ranked import Ranked, groups_of_ranked, held, needed_of
 from index.search.relevance import score_of
 from index.search.request import SearchRequest, Sort
 from index.search.scope import Scope
@@ -81,7 +81,7 @@ def open_hunt(
         tools = _tools(connection, query, scope, hunt, settings if request.deep else None)
         hunt.groups = _merged(connection, hunt.groups, tools)
         hunt.tool_events = count_tool_events(connection, scope)
-    if request.order is Sort.RELEVANCE and not _is_ranked_at_once(query, scope):
+    if request.order is Sort.RELEVANCE and scope.with_tools:
         hunt.groups = best_first(hunt.groups, connection, lambda match: _score(query, match))
     yield hunt
 
@@ -92,8 +92,12 @@ def _hunt_literal(full_text: FullText, query: Query | RegexQuery, scope: Scope, 
     proposals = full_text.propose(query.key, scope.fields)
     at_most = sum(proposal.at_most for proposal in proposals)
     to_the_end = request.to_the_end or request.order is Sort.RELEVANCE
-    if request.order is Sort.RELEVANCE and isinstance(query, Query) and _is_ranked_at_once(query, scope):
-        ranked = _rank_literal(full_text, query, scope, needed_of(request))
+    if request.order is Sort.RELEVANCE and not scope.with_tools:
+        if query.key:
+            found = among_newest_first(full_text, [proposal.ids for proposal in proposals], scope)
+        else:
+            found = all_newest_first(full_text.connection, scope)
+        ranked = _rank(full_text.connection, found, partial(_count, query, judge), needed_of(request))
         return Hunt(ranked, at_most, judge, partial(_spans, query))
     candidates: Iterator[Candidate | Passed]
     if not query.key:
@@ -105,23 +109,25 @@ def _hunt_literal(full_text: FullText, query: Query | RegexQuery, scope: Scope, 
     return Hunt(groups(full_text.connection, candidates, judge), at_most, judge, partial(_spans, query))
 
 
-def _is_ranked_at_once(query: Query | RegexQuery, scope: Scope) -> bool:
-    """Return whether a text's score and whether it is a hit are one question: for a substring in prose."""
-    return isinstance(query, Query) and bool(query.key) and not scope.with_tools
-
-
-def _rank_literal(full_text: FullText, query: Query, scope: Scope, needed: int | None) -> Iterator[Group]:
-    """Yield the matches of a substring in prose, best first. Cost: all candidates are looked at."""
-    proposals = full_text.propose(query.key, scope.fields)
-    candidates = among_newest_first(full_text, [proposal.ids for proposal in proposals], scope)
+def _rank(
+    connection: sqlite3.Connection, candidates: Iterator[Candidate], count: Callable[[str], int], needed: int | None
+) -> Iterator[Group]:
+    """Yield the matches among texts of prose, best first. Cost: all candidates are looked at."""
     looked_at = 0
     ranked: list[Ranked] = []
-    for id_, field_, source_id, at, text in with_texts(full_text.connection, candidates):
+    for id_, field_, source_id, at, text in with_texts(connection, candidates):
         looked_at += 1
-        if text is not None and (count := query.count(text)):
-            ranked.append((1.0, score_of(count, len(text)), at, id_, field_, source_id, text))
+        if text is not None and (number := count(text)):
+            ranked.append((1.0, score_of(number, len(text)), at, id_, field_, source_id, held(text)))
     ranked.sort(reverse=True)
-    yield from groups_of_ranked(full_text.connection, ranked, looked_at, needed)
+    yield from groups_of_ranked(connection, ranked, looked_at, needed)
+
+
+def _count(query: Query | RegexQuery, judge: Judge, text: str) -> int:
+    """Return how often a query stands in a text; 0 where it is no hit."""
+    if isinstance(query, Query):
+        return query.count(text)
+    return len(_spans(query, text)) if judge.judge(text) else 0
 
 
 def _tools(

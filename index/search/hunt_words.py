@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Final, NamedTuple, TypeAlias
 
-from index.fields import IN_PROMPT_KEYS
 from index.match.key import KEY_END
 from index.search import statements, word_statements
 from index.search.candidates import Candidate, FullText, all_newest_first, among_newest_first, narrowed
 from index.search.matches import Group, Judge, Match, groups, in_order
-from index.search.ranked import Ranked, groups_of_ranked, needed_of
+from index.search.ranked import Ranked, groups_of_ranked, held, needed_of
 from index.search.relevance import score_of
 from index.search.request import Mode, SearchRequest, Sort
 from index.search.scope import Scope
@@ -62,8 +61,7 @@ def find_in_any_order(full_text: FullText, matcher: WordMatcher, scope: Scope) -
         counting = SearchRequest(matcher.query.text, scope.names, mode=Mode.WORDS, sort=Sort.TIME)
         yield from find_words(full_text, matcher, scope, counting).groups
         return
-    tables = _tables_of(scope)
-    table = "prompt_keys" if tables == ("prompt_keys",) else None
+    table = _table_of_prompts_alone(scope)
     for family in scope.families:
         found = connection.execute(*word_statements.any_texts(family, scope, expression, table))
         yield from groups(connection, map(Candidate._make, found), Judge(matcher.spelled_match))
@@ -92,14 +90,11 @@ def _by_words(
         else:
             candidates, judge = all_newest_first(connection, scope), Judge(matcher.matches)
         return _best_of_each_run(connection, matcher, groups(connection, candidates, judge)), at_most
-    tables = _tables_of(scope)
     if _needs_texts(matcher):
-        keys = [word_statements.scored_keys(expression, table) for table in tables]
+        keys = [word_statements.scored_keys(expression, table) for table in statements.tables_of(scope.fields)]
         return _ranked(connection, matcher, keys, scope, frozenset(), needed_of(request)), at_most
     # Few texts are prompts: to ask which ones costs less than to rank all. Of the others, most are asked for.
-    ranked = connection.execute(
-        *word_statements.ranked_ids(expression, "prompt_keys" if tables == ("prompt_keys",) else None)
-    )
+    ranked = connection.execute(*word_statements.ranked_ids(expression, _table_of_prompts_alone(scope)))
     return grouped(connection, _newest_of_score(_in_scope(connection, ranked, scope))), at_most
 
 
@@ -149,7 +144,7 @@ def _ranked(
         counts, as_typed, score = found[id_]
         weight = matcher.weight(counts, text)
         if weight is not None:
-            ranked.append((float(as_typed), score + weight, at, id_, field, source_id, text))
+            ranked.append((float(as_typed), score + weight, at, id_, field, source_id, held(text)))
     ranked.sort(reverse=True)
     yield from groups_of_ranked(connection, ranked, looked_at, needed)
 
@@ -185,10 +180,9 @@ def _needs_texts(matcher: WordMatcher) -> bool:
     return matcher.has_spelled or any(term.typed is not None for term in matcher.query.terms)
 
 
-def _tables_of(scope: Scope) -> tuple[str, ...]:
-    """Return the full-text tables that hold the keys of the scope's texts."""
-    needed = {"prompt_keys" if field in IN_PROMPT_KEYS else "prose_keys" for field in scope.fields}
-    return tuple(sorted(needed, reverse=True))
+def _table_of_prompts_alone(scope: Scope) -> str | None:
+    """Return the table of keys that a scope of prompts alone can be narrowed by; null for any other scope."""
+    return statements.PROMPT_KEYS if statements.tables_of(scope.fields) == (statements.PROMPT_KEYS,) else None
 
 
 def _in_scope(connection: sqlite3.Connection, ranked: sqlite3.Cursor, scope: Scope) -> Iterator[Match]:

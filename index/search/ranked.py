@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from itertools import groupby
 from operator import itemgetter
 from typing import TypeAlias
@@ -14,11 +15,17 @@ from typing import TypeAlias
 from index.fields import IN_PROMPT_KEYS
 from index.search.matches import Group, Match, in_order
 from index.search.request import SearchRequest
+from index.search.statements import SHORT_CHARACTERS
 
-Ranked: TypeAlias = tuple[float, float, str, int, int, int, str]
-"""A match that is ranked: 1.0 where all is as typed, score, time; then id, field, source, text."""
+Ranked: TypeAlias = tuple[float, float, str, int, int, int, str | bytes]
+"""A match that is ranked: 1.0 where all is as typed, score, time; then id, field, source, and what ``held`` gives."""
 
 _rank_of = itemgetter(slice(3))
+
+
+def held(text: str) -> str | bytes:
+    """Return what a ranking holds of a text: itself if it is short, else its digest; thousands may be long."""
+    return text if len(text) <= SHORT_CHARACTERS else blake2b(text.encode(), digest_size=16).digest()
 
 
 def needed_of(request: SearchRequest) -> int | None:
@@ -46,20 +53,22 @@ def groups_of_ranked(
         rows = list(equal)
         listed += len(rows)
         folded.add(rows)
-        _, score, at = rank
-        matches = [
-            Match(id_, field, source_id, rank, at, text, None, score, "text", len(text))
-            for _, _, _, id_, field, source_id, text in rows
-        ]
-        yield Group(rank, looked_at, in_order(connection, matches))
+        yield Group(rank, looked_at, in_order(connection, [_match(connection, row) for row in rows]))
         looked_at = 0
+
+
+def _match(connection: sqlite3.Connection, row: Ranked) -> Match:
+    as_typed, score, at, id_, field, source_id, text = row
+    if isinstance(text, bytes):
+        text = connection.execute("SELECT text FROM prose WHERE id = ?", (id_,)).fetchone()[0]
+    return Match(id_, field, source_id, (as_typed, score, at), at, text, None, score, "text", len(text))
 
 
 class _Folded:
     """Counts hits: equal prompts once, as a page does (``index.search.matches.Folder``)."""
 
     def __init__(self) -> None:
-        self._prompts: set[str] = set()
+        self._prompts: set[str | bytes] = set()
         self._others = 0
 
     @property
@@ -68,7 +77,7 @@ class _Folded:
         return len(self._prompts) + self._others
 
     def add(self, rows: Sequence[Ranked]) -> None:
-        """Add texts, which stay in memory."""
-        prompts = [row[6] for row in rows if row[4] in IN_PROMPT_KEYS]
+        """Add texts; what a ranking holds of them stays in memory."""
+        prompts = [text for _, _, _, _, field, _, text in rows if field in IN_PROMPT_KEYS]
         self._prompts.update(prompts)
         self._others += len(rows) - len(prompts)

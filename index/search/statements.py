@@ -35,6 +35,8 @@ TIME: Final = "coalesce(p.sort_ts, (SELECT file_time FROM source_rows WHERE id =
 EVENT_TIME: Final = "coalesce(e.ts, e.sort_ts, (SELECT file_time FROM source_rows WHERE id = e.source_id))"
 """The same of an event."""
 
+PROMPT_KEYS: Final = "prompt_keys"
+PROSE_KEYS: Final = "prose_keys"
 SHORT_CHARACTERS: Final = 2000
 """Texts up to that length are fetched with their ids."""
 _GLOB_SIGN: Final = re.compile(r"[*?\[]")
@@ -197,9 +199,19 @@ def scanned_ids(table: str, key: str) -> Statement:
     return Statement(f"SELECT id FROM {table}_content WHERE c0 GLOB ?", (_holding(key),))
 
 
+def table_of(field: int) -> str:
+    """Return the full-text table that holds the keys of a field's texts."""
+    return PROMPT_KEYS if field in IN_PROMPT_KEYS else PROSE_KEYS
+
+
+def tables_of(fields: Sequence[int]) -> tuple[str, ...]:
+    """Return the full-text tables that hold the keys of these fields' texts, each once."""
+    return tuple(dict.fromkeys(map(table_of, fields)))
+
+
 def keys_of(table: str) -> Statement:
     """Select one row for each text that has its key in a table."""
-    fields = [field for field in FIELD_NAMES if (field in IN_PROMPT_KEYS) == (table == "prompt_keys")]
+    fields = [field for field in FIELD_NAMES if table_of(field) == table]
     marks = ", ".join(map(str, fields))
     return Statement(f"SELECT 1 FROM prose INDEXED BY prose_newest WHERE field IN ({marks})", ())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import json
 import subprocess
@@ -13,6 +14,8 @@ from typing import Any
 import pytest
 
 from cli import formats, statements
+from cli.commands import query
+from index.query import LIMIT, MAX_CELL, TIMEOUT_S
 from index.reports.statements import REPORTS
 from tests.conftest import REPOSITORY, Asx
 from tests.index.filled import sample_index
@@ -260,3 +263,9 @@ def test_parameters_that_are_numbers_are_bound_as_numbers(text: str, value: obje
     found = statements.read_parameters([text])["n"]
     assert found == value
     assert type(found) is type(value)
+
+
+def test_the_defaults_are_the_librarys() -> None:
+    """Written twice: the command line must not import what runs a statement to print its help."""
+    defaults = inspect.signature(query.command).parameters
+    assert [defaults[name].default for name in ("limit", "max_cell", "timeout")] == [LIMIT, MAX_CELL, TIMEOUT_S]

@@ -17,7 +17,7 @@ from tests.builders import HomeBuilder, Record
 
 MAIN: Final = "main-0001"
 FORK: Final = "nfork-0001"
-HELPER: Final = f"{MAIN}/h1"
+SUB_AGENT: Final = f"{MAIN}/h1"
 ASTER: Final = "aster-0001"
 AETHER: Final = "5b0c7f1e-aaaa-4c1b-9a57-000000000001"
 FILE_TIME_S: Final = 1_790_000_000
@@ -41,7 +41,7 @@ def write_store(home: HomeBuilder) -> None:
     home.claude(MAIN, *head, *_rest_of_main())
     copies = [{**record, "sessionId": FORK} for record in head]
     home.claude(FORK, *copies, _claude_prompt("Fix the other lamp", "v1", 30, FORK))
-    home.claude_agent(MAIN, "h1", *_helper())
+    home.claude_agent(MAIN, "h1", *_sub_agent())
     home.aster(ASTER, *_aster(), end=b'{"broken\n')
     home.aether(AETHER, *_aether())
     home.block("lamp-rule", "Turn it off first.", "before touching lamps")
@@ -78,7 +78,7 @@ def _rest_of_main() -> list[Record]:
     ]
 
 
-def _helper() -> list[Record]:
+def _sub_agent() -> list[Record]:
     side = {"agentId": "h1", "isSidechain": True}
     records = [
         _claude_prompt("Look around", "w1", 2.1),

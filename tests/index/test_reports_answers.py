@@ -15,7 +15,7 @@ from index.reports.parts import columns_of, first_line
 from index.reports.statements import REPORTS
 from index.results import Report, Rows
 from tests.index.filled import never
-from tests.index.report_world import AETHER, ASTER, HELPER, MAIN, build_index
+from tests.index.report_world import AETHER, ASTER, MAIN, SUB_AGENT, build_index
 
 Row = tuple[Any, ...]
 MONDAY, TUESDAY, WEDNESDAY = "2026-05-04", "2026-05-05", "2026-05-06"
@@ -115,7 +115,7 @@ def test_usage_by_session(index: Path) -> None:
         ("aether", AETHER, "totals", 1, 2, 0.5, 1, 1300, 130, 600, 200, 50, "cost_usd: 1 of 2 calls"),
         ("aster", ASTER, "calls", 1, 3, None, 3, 350, 100, None, None, None, None),
         ("claude-code", MAIN, "calls", 1, 3, None, 3, 9, 60, 21, None, None, None),
-        ("claude-code", HELPER, "calls", 1, 1, None, 1, 3, 5, 7, None, None, None),
+        ("claude-code", SUB_AGENT, "calls", 1, 1, None, 1, 3, 5, 7, None, None, None),
     )
 
 

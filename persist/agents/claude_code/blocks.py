@@ -1,20 +1,17 @@
 """Content blocks of Claude Code's messages: their texts, and what they become as events.
 
-Pure; imports only ``persist`` values and orjson. Content may be a string, one block, a list of blocks and strings, or
+Pure; imports only ``persist`` values. Content may be a string, one block, a list of blocks and strings, or
 anything else (``spec/agents.md`` 2, ``spec/fault-checks.md`` B17): what has no words gives no text, and no
-exception but :class:`ShapeError`.
+exception but ``ShapeError``.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-import orjson
-
 from persist.agents.claude_code.text import BARE_COMMAND, INTERRUPTED, NOTICE, sort_text
-from persist.errors import ShapeError
+from persist.agents.values import as_list, compact_json
 from persist.events import AGENT, CONTROL, USER, Event
 
 # Tuples, not sets: a type may be anything, a list too, and only == is safe with that.
@@ -58,7 +55,7 @@ def user_blocks(
     closed: list[str] = []
     typed: list[str] = []
     typed_part = attached_part = -1
-    for part, block in enumerate(_as_list(content)):
+    for part, block in enumerate(as_list(content)):
         if isinstance(block, dict) and block.get("type") == "tool_result":
             result = _tool_result(block, calls, denial)
             events.append(result._replace(ts=ts, record_id=record_id, part=part))
@@ -107,12 +104,12 @@ def assistant_blocks(
 
     ``is_failure``: the program wrote the text in the model's place because a call failed. Only texts and
     thoughts with words may grow: two calls of one message on two lines are never copies of each other.
-    Raises :class:`ShapeError` when a tool's input cannot be written as JSON.
+    Raises ``ShapeError`` when a tool's input cannot be written as JSON.
     """
     made: list[Event] = []
     opened: dict[str, str] = {}
     closed: list[str] = []
-    for part, block in enumerate(_as_list(content)):
+    for part, block in enumerate(as_list(content)):
         event = _assistant_event(block, calls, is_failure)
         if event is None:
             continue
@@ -143,7 +140,7 @@ def content_text(content: object) -> str | None:
     """Return the words of a content, its texts joined by one newline; ``None`` if it has none."""
     if isinstance(content, str):
         return content
-    texts = [text for block in _as_list(content) if (text := _block_text(block)) is not None]
+    texts = [text for block in as_list(content) if (text := _block_text(block)) is not None]
     return "\n".join(texts) if texts else None
 
 
@@ -158,12 +155,6 @@ def error_text(error: object) -> str | None:
         found = next((error[key] for key in ("message", "code") if isinstance(error.get(key), str)), found)
         error = error.get("error") or error.get("cause")
     return found
-
-
-def _as_list(content: object) -> list[Any]:
-    if isinstance(content, list):
-        return content
-    return [content] if isinstance(content, str | dict) else []
 
 
 def _part(event: Event) -> int:
@@ -211,7 +202,7 @@ def _result_text(content: object) -> str | None:
     if isinstance(content, str):
         return content
     texts: list[str] = []
-    for block in _as_list(content):
+    for block in as_list(content):
         if isinstance(block, str):
             texts.append(block)
         elif isinstance(block, dict):
@@ -240,7 +231,7 @@ def _assistant_event(block: object, calls: Mapping[str, str], is_failure: bool) 
             "tool_call",
             tool_call_id=call_id if isinstance(call_id, str) else None,
             tool_name=name if isinstance(name, str) else None,
-            tool_arguments=_compact_json(block["input"]) if "input" in block else None,
+            tool_arguments=_arguments(block),
         )
     if isinstance(kind, str) and kind.endswith("tool_result"):
         result = _tool_result(block, calls, None)
@@ -250,12 +241,5 @@ def _assistant_event(block: object, calls: Mapping[str, str], is_failure: bool) 
     return None
 
 
-def _compact_json(value: object) -> str:
-    try:
-        return orjson.dumps(value).decode("utf-8")
-    except TypeError:  # an integer over 64 bits, or nesting that only the standard library takes
-        pass
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (RecursionError, ValueError) as error:
-        raise ShapeError("the input of a tool_use block cannot be written as JSON") from error
+def _arguments(block: Mapping[str, Any]) -> str | None:
+    return compact_json(block["input"], "the input of a tool_use block") if "input" in block else None

@@ -16,11 +16,12 @@ import os
 import stat
 from enum import IntEnum
 from operator import attrgetter, itemgetter
-from pathlib import Path
 from typing import Final, NamedTuple
 
+from persist.agents.folders import is_utf8, link_trouble, named_path, unless_folder
 from persist.agents.plain_files import plain_files
-from persist.sources import BLOCK, HISTORY, TRANSCRIPT, Environment, Found, Root, Source, Stat, Trouble
+from persist.fingerprint import stat_of
+from persist.sources import BLOCK, HISTORY, TRANSCRIPT, Environment, Found, Root, Source, Trouble
 
 NAME: Final = "claude-code"
 _COMPRESSED: Final = (".zst", ".gz")
@@ -63,7 +64,7 @@ def locate(env: Environment) -> list[Root]:
     Else ``~/.claude``, and ``~/.config/claude`` if it exists. One folder spelled twice counts once.
     """
     named = [part.strip() for part in env.variables.get("CLAUDE_CONFIG_DIR", "").split(",")]
-    folders = [_expanded(part, env.home) for part in named if part]
+    folders = [named_path(part, env.home) for part in named if part]
     if not folders:
         folders = [env.home / ".claude"]
         second = env.home / ".config" / "claude"
@@ -78,29 +79,17 @@ def locate(env: Environment) -> list[Root]:
 def discover(root: Root) -> Found:
     """Return the sources below ``root.path`` in path order, with one ``stat`` per file.
 
-    ``root.path`` is a configuration folder, or its ``projects`` folder alone. Trouble are in path order. Never
+    ``root.path`` is a configuration folder, or its ``projects`` folder alone. Troubles are in path order. Never
     raises ``OSError``. Cost: one ``scandir`` per folder of a project, a session and its sub-agents.
     """
-    try:
-        is_folder = stat.S_ISDIR(os.stat(root.path).st_mode)  # noqa: PTH116 - os: entries are many
-    except (FileNotFoundError, NotADirectoryError):
-        is_folder = False
-    except OSError as error:
-        reason = f"cannot be looked at: {os.strerror(error.errno or 0)}"
-        return Found(root, (), (Trouble(str(root.path), "unreadable", reason),))
-    if not is_folder:
-        return Found(root, (), exists=False)
+    nothing = unless_folder(root)
+    if nothing is not None:
+        return nothing
     walk = _Walk(str(root.path))
     walk.run()
     walk.sources.sort(key=itemgetter(2))
     walk.troubles.sort()
     return Found(root, tuple(walk.sources), tuple(walk.troubles))
-
-
-def _expanded(text: str, home: Path) -> Path:
-    path = home / text[2:] if text.startswith("~/") else home if text == "~" else Path(text)
-    # A spelling through ".." is resolved: what it means depends on the links before it.
-    return path.resolve() if ".." in path.parts else path.absolute()
 
 
 class _Walk:
@@ -131,9 +120,9 @@ class _Walk:
             status = os.stat(path)  # noqa: PTH116 - os: entries are many
         except FileNotFoundError:
             if os.path.islink(path):  # noqa: PTH114 - os: entries are many
-                self._link_trouble(path, errno.ENOENT)
+                self.troubles.append(link_trouble(path, errno.ENOENT))
         except OSError as error:
-            self._link_trouble(path, error.errno)
+            self.troubles.append(link_trouble(path, error.errno))
         else:
             self._file(path, status, HISTORY, "")
 
@@ -153,11 +142,11 @@ class _Walk:
             except OSError as error:
                 # What vanished since the folder was read is no trouble, a link that leads nowhere is.
                 if error.errno != errno.ENOENT or entry.is_symlink():
-                    self._link_trouble(entry.path, error.errno)
+                    self.troubles.append(link_trouble(entry.path, error.errno))
 
     def _all_but_plain(self, folder: _Folder) -> list[os.DirEntry[str]]:
         """Take the ordinary transcripts of a project and return the other entries."""
-        if not _is_utf8(folder.path):
+        if not is_utf8(folder.path):
             return self._entries(folder.path)
         try:
             sources, others = plain_files(folder.path, ".jsonl", NAME, TRANSCRIPT, self._root)
@@ -217,11 +206,10 @@ class _Walk:
     def _file(self, path: str, status: os.stat_result, kind: str, path_tells: str) -> None:
         if not stat.S_ISREG(status.st_mode):
             self._trouble(path, "not_a_file", "neither a file nor a folder; it was not read")
-        elif not path.isascii() and not _is_utf8(path):
+        elif not path.isascii() and not is_utf8(path):
             self._trouble(path, "bad_name", "the name is not UTF-8; rename it to have it read")
         else:
-            known = Stat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-            self.sources.append(Source(NAME, kind, path, self._root, known, path_tells))
+            self.sources.append(Source(NAME, kind, path, self._root, stat_of(status), path_tells))
 
     def _follow_all(self, links: list[_Link]) -> None:
         """Follow the links that lead to what has not been looked at, in path order."""
@@ -243,21 +231,5 @@ class _Walk:
         folder, _, name = path.rpartition("/")
         return f"{self._real_paths.get(folder, folder)}/{name}"
 
-    def _link_trouble(self, path: str, number: int | None) -> None:
-        if number == errno.ENOENT:
-            self._trouble(path, "dangling", "a link that leads nowhere")
-        elif number == errno.ELOOP:
-            self._trouble(path, "loop", "a link that leads back to itself")
-        else:
-            self._trouble(path, "unreadable", f"cannot be looked at: {os.strerror(number or 0)}")
-
     def _trouble(self, path: str, kind: str, message: str) -> None:
         self.troubles.append(Trouble(path, kind, message))
-
-
-def _is_utf8(path: str) -> bool:
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

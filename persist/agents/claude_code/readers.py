@@ -11,11 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from persist.agents.claude_code.blocks import Speaker, assistant_blocks, content_text, error_text, user_blocks
 from persist.agents.claude_code.text import BARE_COMMAND, COMMAND, sort_text
+from persist.agents.values import read_cost, read_count, read_id
 from persist.events import AGENT, CONTROL, USER, Event, Usage
 
-MAX_ID_CHARS: Final = 200
-MAX_COUNT: Final = 2**53
-"""Token counts above are absurd: JSON numbers of other programs are not exact there."""
 SYNTHETIC_MODEL: Final = "<synthetic>"
 """The model that Claude Code names when it wrote the text itself; no provider was called."""
 _COUNT_KEYS: Final = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -118,7 +116,7 @@ def _usage(
 ) -> tuple[Usage, ...]:
     if not isinstance(usage, dict):
         return ()
-    given, output, cache_read, cache_write = (_count(usage.get(key)) for key in _COUNT_KEYS)
+    given, output, cache_read, cache_write = (read_count(usage.get(key)) for key in _COUNT_KEYS)
     counts = (given, output, cache_read, cache_write)
     if counts == (None, None, None, None) or (model == SYNTHETIC_MODEL and not any(counts)):
         return ()
@@ -134,23 +132,7 @@ def _usage(
             output_tokens=output,
             cache_read_tokens=cache_read,
             cache_write_tokens=cache_write,
-            reasoning_tokens=_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
-            cost_usd=_cost(record.get("costUSD")),
+            reasoning_tokens=read_count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+            cost_usd=read_cost(record.get("costUSD")),  # only versions of 2025 wrote it
         ),
     )
-
-
-def _cost(value: object) -> float | None:
-    """Read the cost in US dollars that versions of 2025 wrote."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if 0 <= value < MAX_COUNT else None
-
-
-def _count(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value <= MAX_COUNT else None
-
-
-def read_id(value: object) -> str | None:
-    """Return an id, or ``None`` for what is no text of 1 to 200 characters."""
-    return value if isinstance(value, str) and 0 < len(value) <= MAX_ID_CHARS else None

@@ -6,7 +6,6 @@ Pure: no I/O. Rules of the format: ``spec/agents.md`` 2 "Claude Code". One recor
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +13,9 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from persist import times
-from persist.agents.claude_code.readers import MAX_ID_CHARS, READERS, SYNTHETIC_MODEL, Reading, read_id
+from persist.agents.claude_code.readers import READERS, SYNTHETIC_MODEL, Reading
 from persist.agents.claude_code.skips import skip_name
+from persist.agents.values import mark, read_id
 from persist.errors import ShapeError
 from persist.events import CONTROL, Event, Parsed, Trait
 from persist.sources import Line, Record, Source, State
@@ -161,10 +161,10 @@ def _read_title(
     if not isinstance(title, str) or not title.strip():
         return Reading()
     target = read_id(record.get("leafUuid")) if kind == "summary" else None
-    mark = _mark(f"{target} {title}" if target else title)
-    if told.get(kind) == mark:
+    marked = mark(f"{target} {title}" if target else title)
+    if told.get(kind) == marked:
         return Reading()
-    news[kind] = mark
+    news[kind] = marked
     traits.append(Trait("title", title, rank, target))
     return Reading((Event(CONTROL, "session_title", title, ts, record_id=read_id(record.get("uuid"))),))
 
@@ -179,20 +179,13 @@ def _note_traits(
     """Add what the record tells of its session where it differs from what was last told."""
     for name, key in _TRAIT_KEYS:
         value = record.get(key)
-        if value and isinstance(value, str) and told.get(name) != (mark := _mark(value)):
-            news[name] = mark
+        if value and isinstance(value, str) and told.get(name) != (marked := mark(value)):
+            news[name] = marked
             traits.append(Trait(name, value))
     model = events[0].model_name
-    if model and model != SYNTHETIC_MODEL and told.get("model") != (mark := _mark(model)):
-        news["model"] = mark
+    if model and model != SYNTHETIC_MODEL and told.get("model") != (marked := mark(model)):
+        news["model"] = marked
         traits.append(Trait("model", model))
-
-
-def _mark(value: str) -> str:
-    """Return a short stand-in for a value, equal only for equal values."""
-    if len(value) <= MAX_ID_CHARS:
-        return value
-    return f"#{hashlib.blake2b(value.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
 
 
 def _keep_calls(calls: dict[str, str], reading: Reading) -> None:

@@ -1,14 +1,15 @@
 """What Claude Code writes that is left out of the index on purpose, and why.
 
 Pure. Names are those that :class:`persist.events.Parsed` counts; a ``*`` at the end stands for a whole family.
-Imports nothing of ours.
+Imports only ``persist.agents.values``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
+
+from persist.agents.values import plain_word
 
 SKIPS: Final[Mapping[str, str]] = {
     "agent-color": "the terminal's look",
@@ -44,7 +45,6 @@ SKIPS: Final[Mapping[str, str]] = {
 """Name (or family) to reason; the keys are unique and sorted."""
 
 _FAMILY_KEYS: Final = {"attachment": "attachment", "progress": "data"}
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}\Z")
 
 
 def skip_name(record: Mapping[str, Any]) -> str:
@@ -54,14 +54,10 @@ def skip_name(record: Mapping[str, Any]) -> str:
     """
     kind = record.get("type")
     if kind == "system":
-        return f"system:{_plain(record.get('subtype'))}"
+        return f"system:{plain_word(record.get('subtype'))}"
     if isinstance(kind, str) and kind in _FAMILY_KEYS:
         inner = record.get(_FAMILY_KEYS[kind])
-        return f"{kind}:{_plain(inner.get('type') if isinstance(inner, dict) else None)}"
+        return f"{kind}:{plain_word(inner.get('type') if isinstance(inner, dict) else None)}"
     if isinstance(kind, str) and kind in SKIPS:
         return kind
-    return f"unknown:{_plain(kind)}"
-
-
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) and _NAME.match(value) else "?"
+    return f"unknown:{plain_word(kind)}"

@@ -1,15 +1,17 @@
 """The words in Codex's contents and tool outputs, and what their structure tells of them.
 
-Pure; imports orjson only. A content may be a string, a list of strings and parts, or anything else
+Pure; imports orjson and ``persist`` values. A content may be a string, a list of strings and parts, or anything else
 (``spec/fault-checks.md`` B17): what has no words gives no text, never an exception.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
+
+from persist.agents.values import as_list
 
 _WORD_KEYS: Final = ("text", "content", "message")
 _ATTACHED: Final = ("input_image", "image", "input_audio", "local_image")
@@ -81,13 +83,6 @@ def read_output(output: object) -> Output:
         if packed is not None:
             return packed
     return _failed(output) if _tells_failure(output) else _stopped(Output(output))
-
-
-def as_list(content: object) -> list[Any]:
-    """Return a content's parts."""
-    if isinstance(content, list):
-        return content
-    return [content] if isinstance(content, str | dict) else []
 
 
 def _part_words(part: object) -> str | None:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from persist.agents.codex.content import words
-from persist.agents.codex.items import ANSWERED, Known, Reading, as_json, read_id
+from persist.agents.codex.items import ANSWERED, Known, Reading, as_json
 from persist.agents.codex.skips import skip_name
+from persist.agents.values import read_id
 from persist.events import AGENT, CONTROL, USER, Event
 
 _ATTACHMENTS: Final = ("images", "local_images", "audio", "local_audio")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from persist import times
-from persist.agents.codex.items import read_id
+from persist.agents.values import read_id
 from persist.events import Trait
 
 MAX_PATH_CHARS: Final = 4096

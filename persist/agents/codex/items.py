@@ -1,23 +1,19 @@
 """Codex's response items, one by one, to events: messages, thinking, tool calls and their outputs.
 
-Pure; imports only ``persist`` values and orjson. No state is touched here: what earlier records told comes in a
+Pure; imports only ``persist`` values. No state is touched here: what earlier records told comes in a
 :class:`Known`. Rules of the format: ``spec/agents.md`` 2 "Codex".
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-import orjson
-
 from persist.agents.codex.content import has_attachment, read_output, sort_typed, words
 from persist.agents.codex.skips import skip_name
-from persist.errors import ShapeError
+from persist.agents.values import compact_json, read_id
 from persist.events import AGENT, CONTROL, USER, Event, Usage
 
-MAX_ID_CHARS: Final = 200
 ANSWERED: Final = "\n"
 """Stands for a call's name where an event already told how it failed: no name holds a line break."""
 
@@ -44,7 +40,7 @@ class Reading(NamedTuple):
 
 
 def read_item(item: Mapping[str, Any], known: Known) -> Reading:
-    """Read one response item. Raises :class:`ShapeError` when a tool's arguments cannot be written as JSON."""
+    """Read one response item. Raises ``ShapeError`` when a tool's arguments cannot be written as JSON."""
     kind = item.get("type")
     reader = _READERS.get(kind) if isinstance(kind, str) else None
     return reader(item, known) if reader is not None else Reading(skipped=skip_name("response_item", kind))
@@ -55,25 +51,12 @@ def is_item_type(kind: object) -> bool:
     return isinstance(kind, str) and kind in _READERS
 
 
-def read_id(value: object) -> str | None:
-    """Return an id, or ``None`` for what is no text of 1 to 200 characters."""
-    return value if isinstance(value, str) and 0 < len(value) <= MAX_ID_CHARS else None
-
-
 def as_json(value: object) -> str | None:
     """Return a tool's arguments as text, those that are text already as they are.
 
-    Raises :class:`ShapeError` for what cannot be written.
+    Raises ``ShapeError`` for what cannot be written.
     """
-    if value is None or isinstance(value, str):
-        return value
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:
-        try:  # integers beyond 64 bits
-            return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        except (TypeError, ValueError, RecursionError):
-            raise ShapeError("a tool's arguments cannot be written as JSON") from None
+    return value if value is None or isinstance(value, str) else compact_json(value, "a tool's arguments")
 
 
 def _read_message(item: Mapping[str, Any], known: Known) -> Reading:

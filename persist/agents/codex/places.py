@@ -14,11 +14,12 @@ import errno
 import os
 import stat
 from operator import attrgetter
-from pathlib import Path
 from typing import Final
 
+from persist.agents.folders import is_utf8, link_trouble, named_path, unless_folder
 from persist.agents.plain_files import plain_files
-from persist.sources import HISTORY, TRANSCRIPT, Environment, Found, Root, Source, Stat, Trouble
+from persist.fingerprint import stat_of
+from persist.sources import HISTORY, TRANSCRIPT, Environment, Found, Root, Source, Trouble
 
 NAME: Final = "codex"
 _FOLDERS: Final = (("sessions", 3), ("archived_sessions", 0))
@@ -32,11 +33,7 @@ _UNREADABLE: Final = (".gz", ".xz", ".bz2", ".zip")
 def locate(env: Environment) -> list[Root]:
     """Return Codex's home: ``$CODEX_HOME`` if set, else ``~/.codex``."""
     named = env.variables.get("CODEX_HOME", "").strip()
-    if not named:
-        return [Root(NAME, env.home / ".codex")]
-    path = env.home / named[2:] if named.startswith("~/") else env.home if named == "~" else Path(named)
-    # A spelling through ".." is resolved: what it means depends on the links before it.
-    return [Root(NAME, path.resolve() if ".." in path.parts else path.absolute())]
+    return [Root(NAME, named_path(named, env.home) if named else env.home / ".codex")]
 
 
 def discover(root: Root) -> Found:
@@ -45,15 +42,9 @@ def discover(root: Root) -> Found:
     ``root.path`` is a home, or one of its folders of rollouts alone. Troubles are in path order. Never raises
     ``OSError``. Cost: one ``scandir`` per folder.
     """
-    try:
-        is_folder = stat.S_ISDIR(os.stat(root.path).st_mode)  # noqa: PTH116 - os: entries are many
-    except (FileNotFoundError, NotADirectoryError):
-        is_folder = False
-    except OSError as error:
-        reason = f"cannot be looked at: {os.strerror(error.errno or 0)}"
-        return Found(root, (), (Trouble(str(root.path), "unreadable", reason),))
-    if not is_folder:
-        return Found(root, (), exists=False)
+    nothing = unless_folder(root)
+    if nothing is not None:
+        return nothing
     walk = _Walk(str(root.path))
     walk.run()
     return Found(root, tuple(sorted(walk.sources, key=attrgetter("path"))), tuple(sorted(walk.troubles)))
@@ -77,7 +68,7 @@ class _Walk:
             folders = [(self._root, dict(_FOLDERS)[os.path.basename(self._root)])]  # noqa: PTH119 - as above
         for path, depth in folders:
             self._look(path, depth)
-        self._one_file(f"{self._root}/history.jsonl")
+        self._one_file(f"{self._root}/history.jsonl", HISTORY)
         while self._links:
             links, self._links = sorted(self._links), []
             self._follow(links)
@@ -138,54 +129,34 @@ class _Walk:
             if depth == 0:
                 if target not in seen:
                     seen.add(target)
-                    self._linked_file(path)
+                    self._one_file(path, TRANSCRIPT)
             elif f"{os.path.realpath(path.rpartition('/')[0])}/".startswith(f"{target.rstrip('/')}/"):
                 self._trouble(path, "loop", "a link to a folder around it; it was not followed")
             elif target not in self._folders:  # else it is read in place
                 self._look(path, depth - 1)
                 seen.update(os.path.realpath(source.path) for source in self.sources)
 
-    def _linked_file(self, path: str) -> None:
+    def _one_file(self, path: str, kind: str) -> None:
         try:
-            self._file(path, os.stat(path), TRANSCRIPT)  # noqa: PTH116 - os: entries are many
-        except OSError as error:
-            self._lost(path, error.errno)
-
-    def _one_file(self, path: str) -> None:
-        try:
-            self._file(path, os.stat(path), HISTORY)  # noqa: PTH116 - os: entries are many
+            self._file(path, os.stat(path), kind)  # noqa: PTH116 - os: entries are many
         except OSError as error:
             self._lost(path, error.errno)
 
     def _file(self, path: str, status: os.stat_result, kind: str) -> None:
         if not stat.S_ISREG(status.st_mode):
             self._trouble(path, "not_a_file", "neither a file nor a folder; it was not read")
-        elif not _is_utf8(path):
+        elif not is_utf8(path):
             self._trouble(path, "bad_name", "the name is not UTF-8; rename it to have it read")
         else:
-            known = Stat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-            self.sources.append(Source(NAME, kind, path, self._root, known))
+            self.sources.append(Source(NAME, kind, path, self._root, stat_of(status)))
 
     def _lost(self, path: str, number: int | None) -> None:
         """Tell of an entry that cannot be looked at; what merely vanished is no trouble, a link to nowhere is."""
-        if number == errno.ENOENT:
-            if os.path.islink(path):  # noqa: PTH114 - os: entries are many
-                self._trouble(path, "dangling", "a link that leads nowhere")
-        elif number == errno.ELOOP:
-            self._trouble(path, "loop", "a link that leads back to itself")
-        else:
-            self._trouble(path, "unreadable", f"cannot be looked at: {os.strerror(number or 0)}")
+        if number != errno.ENOENT or os.path.islink(path):  # noqa: PTH114 - os: entries are many
+            self.troubles.append(link_trouble(path, number))
 
     def _misplaced(self, path: str) -> None:
         self._trouble(path, "misplaced", "a .jsonl file whose name is not a rollout's; it was not read")
 
     def _trouble(self, path: str, kind: str, message: str) -> None:
         self.troubles.append(Trouble(path, kind, message))
-
-
-def _is_utf8(path: str) -> bool:
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

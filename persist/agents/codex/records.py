@@ -19,10 +19,10 @@ from persist import times
 from persist.agents.codex.content import sort_typed, words
 from persist.agents.codex.events import read_communication, read_compacted, read_event
 from persist.agents.codex.head import read_head, read_turn_context
-from persist.agents.codex.items import Known, Reading, is_item_type, read_id, read_item
-from persist.agents.codex.skips import plain
-from persist.agents.codex.state import Memory, copied, keep_calls, load, mark, news, saved
+from persist.agents.codex.items import Known, Reading, is_item_type, read_item
+from persist.agents.codex.state import Memory, copied, keep_calls, load, note_news, save
 from persist.agents.codex.tokens import read_token_count, running_total
+from persist.agents.values import mark, plain_word, read_id
 from persist.errors import ShapeError
 from persist.events import CONTROL, Event, Parsed, Trait, Usage
 from persist.sources import Line, Record, Source, State
@@ -65,7 +65,7 @@ class TranscriptParser:
         """Read one record. Raises ``ShapeError`` for what is none; the state then stays."""
         if not isinstance(record, dict):
             raise ShapeError(f"a rollout record must be an object, not {type(record).__name__}")
-        kind, payload = _opened(record)
+        kind, payload = _unwrapped(record)
         written_time = record.get("timestamp")
         ts = times.from_any(written_time) if written_time is not None else None
         if kind == "session_meta":
@@ -88,7 +88,7 @@ class TranscriptParser:
         elif kind in ("world_state", "token_usage_record", "inter_agent_communication_metadata", "state"):
             reading = Reading(skipped=kind)
         else:
-            reading = Reading(skipped=f"unknown:{plain(kind)}")
+            reading = Reading(skipped=f"unknown:{plain_word(kind)}")
         reading = _told_once(kind, payload, reading, memory)
         anchor = memory.lineage.anchor()
         events = [event._replace(ts=ts, anchor=anchor, model_name=_model(event, memory)) for event in reading.events]
@@ -106,7 +106,7 @@ class TranscriptParser:
 
     def save(self) -> State:
         """Return the state as JSON: under 64 KiB, some hundred bytes as a rule."""
-        return saved(self._memory)
+        return save(self._memory)
 
     def _feed_head(self, payload: Mapping[str, Any], ts: str | None) -> Parsed:
         """Read a header: the session's own, or one of the session whose records are repeated."""
@@ -123,7 +123,7 @@ class TranscriptParser:
             memory.is_typed = not head.is_sub_agent
             memory.writes_events = head.writes_events
             memory.provider = head.provider
-            traits = news(head.traits, memory.told)
+            traits = note_news(head.traits, memory.told)
         elif head.session_id not in (None, lineage.session_id):
             lineage.meet_time(ts)
             lineage.meet_header(str(head.session_id))
@@ -137,7 +137,7 @@ class TranscriptParser:
             lineage.meet_time(ts)
             memory.provider = head.provider or memory.provider
             kept = [trait for trait in head.traits if trait.name in ("git_branch", "version")]
-            traits = news(kept, memory.told)
+            traits = note_news(kept, memory.told)
         self._memory = memory
         return Parsed(traits=traits, skipped=None if traits else "session_meta")
 
@@ -155,7 +155,7 @@ class TranscriptParser:
         return read_event(payload, _known(memory))
 
 
-def _opened(record: Mapping[str, Any]) -> tuple[object, Mapping[str, Any]]:
+def _unwrapped(record: Mapping[str, Any]) -> tuple[object, Mapping[str, Any]]:
     """Return a record's type and what it holds, also of the oldest generation, whose records are bare."""
     kind = record.get("type")
     if kind is None and record.get("record_type") == "state":
@@ -178,7 +178,7 @@ def _read_turn(payload: Mapping[str, Any], memory: Memory, traits: list[Trait]) 
         memory.lineage.meet_turn(turn_id)
     told = read_turn_context(payload)
     memory.model = next((trait.value for trait in told if trait.name == "model"), memory.model)
-    traits.extend(news(told, memory.told))
+    traits.extend(note_news(told, memory.told))
     return Reading(skipped="turn_context")
 
 

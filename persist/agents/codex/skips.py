@@ -1,14 +1,15 @@
 """What Codex writes that is left out of the index on purpose, and why.
 
 Pure. Names are those that :class:`persist.events.Parsed` counts; a ``*`` at the end stands for a whole family.
-Imports nothing of ours. Record types: ``spec/agents.md`` 2, and what Codex's own sources say it keeps.
+Imports only ``persist.agents.values``. Record types: ``spec/agents.md`` 2, and what Codex's own sources say it keeps.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
+
+from persist.agents.values import plain_word
 
 _SETTING: Final = "a setting"
 _OWN: Final = "the program's own bookkeeping"
@@ -120,8 +121,6 @@ SKIPS: Final[Mapping[str, str]] = dict(
 )
 """Name (or family) to reason; the keys are unique and sorted."""
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}\Z")
-
 
 def skip_name(kind: str, inner: object) -> str:
     """Return the name under which a record that gives no event is counted; ``kind`` is its outer type.
@@ -129,9 +128,4 @@ def skip_name(kind: str, inner: object) -> str:
     A name never holds free text: what is no plain word of at most 60 letters is written ``?``.
     """
     name = f"{kind}:{inner}" if isinstance(inner, str) else kind
-    return name if name in SKIPS else f"unknown:{plain(kind)}/{plain(inner)}"
-
-
-def plain(value: object) -> str:
-    """Return a word that may be counted by name, ``?`` for anything else."""
-    return value if isinstance(value, str) and _NAME.match(value) else "?"
+    return name if name in SKIPS else f"unknown:{plain_word(kind)}/{plain_word(inner)}"

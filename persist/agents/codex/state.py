@@ -5,16 +5,16 @@ Pure; imports only ``persist`` values. Bounded whatever the file's size: words a
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from persist.agents.codex.items import ANSWERED, MAX_ID_CHARS, Reading
+from persist.agents.codex.items import ANSWERED, Reading
 from persist.agents.codex.lineage import Lineage
 from persist.agents.codex.tokens import Totals
+from persist.agents.values import mark
 from persist.events import Trait
 from persist.sources import State
 
@@ -28,7 +28,12 @@ _CALL_WORD = re.compile(r"[\w.:/-]{1,80}\Z", re.ASCII)
 
 @dataclass(slots=True)
 class Memory:
-    """The parser's state; every value is small and JSON. ``said`` are marks of the words last told by an item."""
+    """The parser's state; every value is small and JSON.
+
+    ``told`` are marks of the traits last told, by name; ``calls`` the open calls, id to tool name; ``said`` marks of
+    the words last told by an item, by who said them; ``totals`` the running totals of ``tokens``. ``is_typed``: a
+    person types here. ``writes_events``: prompts and answers have events of their own. ``is_head_over``: an event came.
+    """
 
     lineage: Lineage = field(default_factory=Lineage)
     names_parent: bool = False
@@ -44,23 +49,16 @@ class Memory:
     said: dict[str, str] = field(default_factory=dict)
 
 
-def saved(memory: Memory) -> State:
+def save(memory: Memory) -> State:
     """Return the state as a JSON object under 64 KiB."""
     return {"v": STATE_VERSION, **asdict(memory)}
 
 
-def news(traits: Sequence[Trait], told: dict[str, str]) -> list[Trait]:
+def note_news(traits: Sequence[Trait], told: dict[str, str]) -> list[Trait]:
     """Return the traits that differ from what was last told, and note them."""
     news = [trait for trait in traits if told.get(trait.name) != mark(trait.value)]
     told.update({trait.name: mark(trait.value) for trait in news})
     return news
-
-
-def mark(value: str) -> str:
-    """Return a short stand-in for a value, equal only for equal values."""
-    if len(value) <= MAX_ID_CHARS:
-        return value
-    return f"#{hashlib.blake2b(value.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
 
 
 def keep_calls(calls: dict[str, str], reading: Reading) -> None:
@@ -77,16 +75,33 @@ def keep_calls(calls: dict[str, str], reading: Reading) -> None:
 
 
 def copied(memory: Memory) -> Memory:
-    """Return the state to be changed while a record is read: one that raises leaves the old one as it was."""
+    """Return the state to be changed while a record is read: one that raises leaves the old one as it was.
+
+    ``calls`` and ``totals`` are shared: calls are noted when nothing can raise any more, totals are never changed in
+    place. Spelled out, as a copy is made for every line: ``dataclasses.replace`` takes five times as long.
+    """
     lineage = memory.lineage
     return Memory(
-        Lineage(
-            lineage.session_id, lineage.known_origin, lineage.is_copying, lineage.turn, lineage.created_ms,
-            lineage.burst_ms,
+        lineage=Lineage(
+            session_id=lineage.session_id,
+            known_origin=lineage.known_origin,
+            is_copying=lineage.is_copying,
+            turn=lineage.turn,
+            created_ms=lineage.created_ms,
+            burst_ms=lineage.burst_ms,
         ),
-        memory.names_parent, memory.is_head_over, memory.recognised, memory.is_typed, memory.writes_events,
-        memory.provider, memory.model, memory.totals, dict(memory.told), memory.calls, dict(memory.said),
-    )  # fmt: skip
+        names_parent=memory.names_parent,
+        is_head_over=memory.is_head_over,
+        recognised=memory.recognised,
+        is_typed=memory.is_typed,
+        writes_events=memory.writes_events,
+        provider=memory.provider,
+        model=memory.model,
+        totals=memory.totals,
+        told=dict(memory.told),
+        calls=memory.calls,
+        said=dict(memory.said),
+    )
 
 
 def load(state: State) -> Memory:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from persist.agents.values import read_count
 from persist.events import Measures, Usage
 
-MAX_COUNT: Final = 2**53
-"""Token counts above are absurd: JSON numbers of other programs are not exact there."""
 _KEYS: Final = (
     "input_tokens",
     "cached_input_tokens",
@@ -74,7 +73,7 @@ def _usage(last: Totals) -> Usage | None:
 
 
 def _measures(window: object, last: Totals) -> Measures | None:
-    limit = _count(window)
+    limit = read_count(window)
     if not limit:
         return None
     used = running_total(last)
@@ -92,9 +91,5 @@ def _difference(totals: Totals | None, before: Sequence[int | None] | None) -> T
 def _counts(usage: object) -> Totals | None:
     if not isinstance(usage, dict):
         return None
-    counts = [_count(usage.get(key)) for key in _KEYS]
+    counts = [read_count(usage.get(key)) for key in _KEYS]
     return counts if any(count is not None for count in counts) else None
-
-
-def _count(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value <= MAX_COUNT else None

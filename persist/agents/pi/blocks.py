@@ -1,23 +1,18 @@
 """Contents of pi's and omp's messages: their words, and what an answer's blocks become as events.
 
-Pure; imports only ``persist`` values and orjson. Content may be a string, one block, a list of blocks and strings, or
+Pure; imports only ``persist`` values. Content may be a string, one block, a list of blocks and strings, or
 anything else (``spec/fault-checks.md`` B17): what has no words gives no text, and no exception but
-:class:`ShapeError`.
+``ShapeError``.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-import orjson
-
-from persist.errors import ShapeError
+from persist.agents.values import as_list, compact_json, read_id
 from persist.events import AGENT, Event
-
-MAX_ID_CHARS: Final = 200
 
 # Tuples, not sets: a type may be anything, a list too, and only == is safe with that.
 _TEXT_TYPES: Final = ("text", None)
@@ -30,11 +25,6 @@ class Said(NamedTuple):
 
     typed: str
     added: str | None = None
-
-
-def read_id(value: object) -> str | None:
-    """Return an id, or ``None`` for what is no text of 1 to 200 characters."""
-    return value if isinstance(value, str) and 0 < len(value) <= MAX_ID_CHARS else None
 
 
 def content_text(content: object) -> str | None:
@@ -50,13 +40,6 @@ def has_image(content: object) -> bool:
     return any(isinstance(block, dict) and block.get("type") == "image" for block in as_list(content))
 
 
-def as_list(content: object) -> list[Any]:
-    """Return the blocks of a content; what is no content has none."""
-    if isinstance(content, list):
-        return content
-    return [content] if isinstance(content, str | dict) else []
-
-
 def sort_said(text: str) -> Said:
     """Tell what a person typed from the skill that the program put before it, by the element's whole structure."""
     skill = _SKILL.match(text) if text.startswith("<skill ") else None
@@ -70,7 +53,7 @@ def sort_said(text: str) -> Said:
 def answer_events(content: object) -> list[Event]:
     """Return the events of an assistant's content, in block order; none for an empty one.
 
-    Raises :class:`ShapeError` when a call's arguments cannot be written as JSON.
+    Raises ``ShapeError`` when a call's arguments cannot be written as JSON.
     """
     made: list[Event] = []
     for part, block in enumerate(as_list(content)):
@@ -78,20 +61,6 @@ def answer_events(content: object) -> list[Event]:
         if event is not None:
             made.append(event._replace(part=part))
     return made
-
-
-def compact_json(value: object) -> str:
-    """Return a value as JSON; text stays as it is. Raises :class:`ShapeError` where that cannot be."""
-    if isinstance(value, str):
-        return value
-    try:
-        return orjson.dumps(value).decode("utf-8")
-    except TypeError:  # an integer over 64 bits, or nesting that only the standard library takes
-        pass
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (RecursionError, ValueError) as error:
-        raise ShapeError("the arguments of a toolCall block cannot be written as JSON") from error
 
 
 def _block_text(block: object) -> str | None:
@@ -153,5 +122,10 @@ def _call(call_id: object, name: object, block: Mapping[str, Any], key: str) -> 
         "tool_call",
         tool_call_id=call_id if isinstance(call_id, str) else None,
         tool_name=name if isinstance(name, str) else None,
-        tool_arguments=compact_json(block[key]) if key in block else None,
+        tool_arguments=_arguments(block[key]) if key in block else None,
     )
+
+
+def _arguments(value: object) -> str:
+    """Return a call's arguments as JSON; text stays as it is."""
+    return value if isinstance(value, str) else compact_json(value, "the arguments of a toolCall block")

@@ -21,8 +21,10 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from persist.agents.folders import link_trouble, named_path, unless_folder
 from persist.agents.plain_files import plain_files
-from persist.sources import TRANSCRIPT, Environment, Found, Root, Source, Stat, Trouble
+from persist.fingerprint import stat_of
+from persist.sources import TRANSCRIPT, Environment, Found, Root, Source, Trouble
 
 PI: Final = "pi"
 OMP: Final = "omp"
@@ -69,7 +71,7 @@ def locate(env: Environment) -> list[Root]:
     """
     named = env.variables.get("PI_CODING_AGENT_SESSION_DIR", "").strip()
     if named:
-        return [Root(PI, expanded(named, env.home))]
+        return [Root(PI, named_path(named, env.home))]
     own = agent_folder(env)
     if own is None or is_of_omp(own, env):
         own = env.home / ".pi" / "agent"
@@ -79,7 +81,7 @@ def locate(env: Environment) -> list[Root]:
 def agent_folder(env: Environment) -> Path | None:
     """Return what ``$PI_CODING_AGENT_DIR`` names; both programs obey it."""
     named = env.variables.get("PI_CODING_AGENT_DIR", "").strip()
-    return expanded(named, env.home) if named else None
+    return named_path(named, env.home) if named else None
 
 
 def is_of_omp(folder: Path, env: Environment) -> bool:
@@ -92,26 +94,14 @@ def omp_folder_name(env: Environment) -> str:
     return env.variables.get("PI_CONFIG_DIR", "").strip("/ ") or ".omp"
 
 
-def expanded(text: str, home: Path) -> Path:
-    """Return the path that a variable names; a spelling through ``..`` is resolved, as links before it matter."""
-    path = home / text[2:] if text.startswith("~/") else home if text == "~" else Path(text)
-    return path.resolve() if ".." in path.parts else path.absolute()
-
-
 def discover(root: Root) -> Found:
     """Return the transcripts below ``root.path`` in path order, with one ``stat`` per file; troubles in path order.
 
     Never raises ``OSError``. Cost: one ``scandir`` for each folder of a project, and of omp's sessions.
     """
-    try:
-        is_folder = stat.S_ISDIR(os.stat(root.path).st_mode)  # noqa: PTH116 - os: entries are many
-    except (FileNotFoundError, NotADirectoryError):
-        is_folder = False
-    except OSError as error:
-        reason = f"cannot be looked at: {os.strerror(error.errno or 0)}"
-        return Found(root, (), (Trouble(str(root.path), "unreadable", reason),))
-    if not is_folder:
-        return Found(root, (), exists=False)
+    nothing = unless_folder(root)
+    if nothing is not None:
+        return nothing
     walk = _Walk(str(root.path), root.agent)
     walk.run()
     walk.sources.sort(key=itemgetter(2))
@@ -153,7 +143,7 @@ class _Walk:
             except OSError as error:
                 # What vanished since the folder was read is no trouble, a link that leads nowhere is.
                 if error.errno != errno.ENOENT or entry.is_symlink():
-                    self._link_trouble(entry.path, error.errno)
+                    self.troubles.append(link_trouble(entry.path, error.errno))
 
     def _all_but_plain(self, folder: _Folder) -> list[os.DirEntry[str]]:
         """Take the ordinary transcripts of a project and return the other entries."""
@@ -206,8 +196,7 @@ class _Walk:
         if not stat.S_ISREG(status.st_mode):
             self._trouble(path, "not_a_file", "neither a file nor a folder; it was not read")
             return
-        known = Stat(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-        self.sources.append(Source(self._agent, TRANSCRIPT, path, self._root, known, folder.session_id))
+        self.sources.append(Source(self._agent, TRANSCRIPT, path, self._root, stat_of(status), folder.session_id))
 
     def _follow_all(self, links: list[_Link]) -> None:
         """Follow the links that lead to what has not been looked at, in path order, those to folders first."""
@@ -232,14 +221,6 @@ class _Walk:
     def _real_file(self, path: str) -> str:
         folder, _, name = path.rpartition("/")
         return f"{self._real_paths.get(folder, folder)}/{name}"
-
-    def _link_trouble(self, path: str, number: int | None) -> None:
-        if number == errno.ENOENT:
-            self._trouble(path, "dangling", "a link that leads nowhere")
-        elif number == errno.ELOOP:
-            self._trouble(path, "loop", "a link that leads back to itself")
-        else:
-            self._trouble(path, "unreadable", f"cannot be looked at: {os.strerror(number or 0)}")
 
     def _trouble(self, path: str, kind: str, message: str) -> None:
         self.troubles.append(Trouble(path, kind, message))

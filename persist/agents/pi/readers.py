@@ -9,16 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from persist.agents.pi.blocks import (
-    answer_events,
-    as_list,
-    compact_json,
-    content_text,
-    has_image,
-    read_id,
-    sort_said,
-)
+from persist.agents.pi.blocks import answer_events, content_text, has_image, sort_said
 from persist.agents.pi.usage import is_unknown, read_usage
+from persist.agents.values import as_list, compact_json, read_id
 from persist.errors import ShapeError
 from persist.events import AGENT, CONTROL, USER, Event, Measures, Usage
 
@@ -146,7 +139,7 @@ def _read_result(message: Mapping[str, Any], ts: str | None, _is_sub_agent: bool
 def _read_execution(message: Mapping[str, Any], tool: str, key: str) -> Reading:
     """A command that a person ran from the prompt: a call and its result, both the user's, and no prompt."""
     command, output, code = message.get(key), message.get("output"), message.get("exitCode")
-    arguments = compact_json({key: command}) if isinstance(command, str) else None
+    arguments = compact_json({key: command}, "a command that a person ran") if isinstance(command, str) else None
     event_type, outcome = "tool_result", None
     if message.get("cancelled") is True:
         event_type, outcome = "tool_error", "cancelled"

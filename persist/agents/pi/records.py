@@ -10,7 +10,6 @@ when it was written down; the message's, when it was begun, serves where the oth
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,9 +17,9 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from persist import times
-from persist.agents.pi.blocks import MAX_ID_CHARS, read_id
-from persist.agents.pi.readers import Reading, Title, read_record, read_title
+from persist.agents.pi.readers import Title, read_record, read_title
 from persist.agents.pi.skips import skip_name
+from persist.agents.values import mark, read_id
 from persist.errors import ShapeError
 from persist.events import CONTROL, Event, Parsed, Trait
 from persist.sources import Line, Record, Source, State
@@ -84,12 +83,12 @@ class TranscriptParser:
         events = list(reading.events)
         traits: list[Trait] = []
         told: dict[str, str] = {}
-        if reading.title is not None and memory.told.get("title") != (mark := _mark_of(reading.title)):
+        if reading.title is not None and memory.told.get("title") != (titled := _mark_of(reading.title)):
             events.append(Event(CONTROL, "session_title", reading.title.text))
             if not memory.is_titled:
-                told["title"] = mark
+                told["title"] = titled
                 traits.append(Trait("title", reading.title.text, reading.title.rank))
-        _note_model(reading, memory.told, told, traits)
+        _note_model(reading.model, memory.told, told, traits)
         memory.told.update(told)
         memory.recognised = memory.recognised or kind == "message"
         if not events:
@@ -128,7 +127,7 @@ class TranscriptParser:
         elif origin is not None and origin != own:
             traits.append(Trait("forked_from", origin))
         told: dict[str, str] = {}
-        _note_model(Reading(model=read_id(record.get("modelId"))), memory.told, told, traits)
+        _note_model(read_id(record.get("modelId")), memory.told, told, traits)
         events: list[Event] = []
         title = None if memory.is_titled else read_title(record.get("title"), record.get("titleSource"))
         if title is not None:
@@ -178,10 +177,10 @@ def _placed(event: Event, ts: str | None, entry_id: str | None) -> Event:
     return event._replace(ts=ts, record_id=entry_id, tool_call_id=call_id)
 
 
-def _note_model(reading: Reading, told: Mapping[str, str], news: dict[str, str], traits: list[Trait]) -> None:
-    if reading.model is not None and told.get("model") != reading.model:
-        news["model"] = reading.model
-        traits.append(Trait("model", reading.model))
+def _note_model(model: str | None, known: Mapping[str, str], told: dict[str, str], traits: list[Trait]) -> None:
+    if model is not None and known.get("model") != model:
+        told["model"] = model
+        traits.append(Trait("model", model))
 
 
 def _origin(record: Mapping[str, Any]) -> str | None:
@@ -197,11 +196,7 @@ def _origin(record: Mapping[str, Any]) -> str | None:
 
 
 def _mark_of(title: Title) -> str:
-    """Return a short stand-in for a title, equal only for equal ones."""
-    value = f"{title.rank} {title.text}"
-    if len(value) <= MAX_ID_CHARS:
-        return value
-    return f"#{hashlib.blake2b(value.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+    return mark(f"{title.rank} {title.text}")
 
 
 def _load(state: State) -> _Memory:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from persist.agents.values import read_cost, read_count
 from persist.events import Usage
 
-MAX_COUNT: Final = 2**53
-"""Token counts above are absurd: JSON numbers of other programs are not exact there."""
 _COUNT_KEYS: Final = ("input", "output", "cacheRead", "cacheWrite")
 _REASONING_KEYS: Final = ("reasoning", "reasoningTokens")
 """What pi and omp call it."""
@@ -34,13 +33,13 @@ def read_usage(
     """
     if not isinstance(usage, dict):
         return None
-    given, output, cache_read, cache_write = counts = tuple(_count(usage.get(key)) for key in _COUNT_KEYS)
+    given, output, cache_read, cache_write = counts = tuple(read_count(usage.get(key)) for key in _COUNT_KEYS)
     if not any(count is not None for count in counts):
         return None
     request_id = record_id if message_id is not None else None
     if not any(counts):
         given = output = cache_read = cache_write = None
-    reasoning = next((count for key in _REASONING_KEYS if (count := _count(usage.get(key))) is not None), None)
+    reasoning = next((count for key in _REASONING_KEYS if (count := read_count(usage.get(key))) is not None), None)
     return Usage(
         message_id=message_id,
         request_id=request_id,
@@ -61,13 +60,6 @@ def is_unknown(usage: Usage) -> bool:
     return usage.input_tokens is usage.output_tokens is usage.cache_read_tokens is usage.cache_write_tokens is None
 
 
-def _count(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value <= MAX_COUNT else None
-
-
 def _cost(value: object) -> float | None:
     """Read a cost in US dollars: the ``total`` of pi's object."""
-    total = value.get("total") if isinstance(value, dict) else None
-    if isinstance(total, bool) or not isinstance(total, int | float):
-        return None
-    return float(total) if 0 <= total < MAX_COUNT else None
+    return read_cost(value.get("total")) if isinstance(value, dict) else None

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Final, NamedTuple
 
 from index.ingest import ingest
-from index.search import answer, candidates, hunt_words, matches
+from index.search import answer, candidates, hunt_words, matches, ranked, statements
 from index.settings import Settings
 from tests import builders as make
 from tests.builders import HomeBuilder, Record
@@ -29,7 +29,7 @@ TOOLS: Final = ("Bash", "Read", "bash")
 
 MANY: Final[tuple[tuple[ModuleType, str, int], ...]] = (
     (candidates, "FETCH_BELOW", 2), (candidates, "LISTED_BELOW", 4), (candidates, "FETCH_TOGETHER", 5),
-    (candidates, "FIRST_STRETCH", 3),
+    (candidates, "FIRST_STRETCH", 3), (statements, "SHORT_CHARACTERS", 12), (ranked, "SHORT_CHARACTERS", 12),
     (answer, "LOOKED_AT_FURTHER", 2), (answer, "FEW_TOOL_EVENTS", 2), (hunt_words, "_LOOKED_UP_TOGETHER", 7),
     (matches, "_FETCHED_TOGETHER", 4),
 )  # fmt: skip
