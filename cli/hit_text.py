@@ -23,6 +23,7 @@ _TEXT_INDENT: Final = "    "
 _GAP: Final = "  "
 _LEAST_TITLE: Final = 16
 _LEAST_PROJECT: Final = 8
+_SUMMARY: Final = "context_compaction_result"
 _MEMORY: Final = "memory"
 _HIT_MARK: Final = "> "
 """Before the lines of a hit that stands among its context."""
@@ -149,7 +150,8 @@ def _facts(hit: Hit) -> str:
         return ""
     facts = [] if hit.turn_index is None else [f"turn {hit.turn_index}"]
     if hit.field != "prompts":
-        facts.append(" ".join(part for part in (hit.field, hit.tool_name) if part))
+        what = "summary" if hit.event_type == _SUMMARY else hit.field
+        facts.append(" ".join(part for part in (what, hit.tool_name) if part))
     when = _placed(hit)
     facts.append(f"{count(hit.count, 'time')}, last {when}" if hit.count > 1 else when)
     return output.safe_line(_GAP.join(facts))

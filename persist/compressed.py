@@ -56,6 +56,7 @@ class DecompressedFile(io.RawIOBase):
         self._frame: Any = None
         self._waiting = b""
         self._plain = b""
+        self._taken = 0  # of the piece: cutting it at each read would copy megabytes for a line
         self._position = 0
         self._read_bytes = 0
         self._ended = False
@@ -92,10 +93,11 @@ class DecompressedFile(io.RawIOBase):
         pieces: list[bytes] = []
         wanted = size
         while wanted != 0:
-            if not self._plain and not self._fill():
+            if self._taken == len(self._plain) and not self._fill():
                 break
-            piece = self._plain if wanted < 0 else self._plain[:wanted]
-            self._plain = self._plain[len(piece) :]
+            end = len(self._plain) if wanted < 0 else min(self._taken + wanted, len(self._plain))
+            piece = self._plain[self._taken : end]
+            self._taken = end
             self._position += len(piece)
             wanted -= len(piece) if wanted > 0 else 0
             pieces.append(piece)
@@ -104,6 +106,7 @@ class DecompressedFile(io.RawIOBase):
     def _fill(self) -> bool:
         """Decompress until there are plain bytes; false at the end. ``damage`` is then set where it came early."""
         zstandard = _zstandard()
+        self._plain, self._taken = b"", 0
         while not self._plain and not self._ended:
             data = self._waiting or self._file.read(_COMPRESSED_PIECE_BYTES)
             self._waiting = b""

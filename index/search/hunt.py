@@ -32,7 +32,7 @@ from index.search.deep import find_in_whole
 from index.search.hunt_words import find_words, grouped
 from index.search.matches import Group, Judge, Match, PatternJudge, best_first, groups, in_order, with_texts
 from index.search.ranked import Ranked, groups_of_ranked, held, needed_of
-from index.search.relevance import score_of
+from index.search.relevance import score_of, standing
 from index.search.request import SearchRequest, Sort
 from index.search.scope import Scope
 from index.search.tools import Told, find_in_heads
@@ -118,7 +118,7 @@ def _rank(
     for id_, field_, source_id, at, text in with_texts(connection, candidates):
         looked_at += 1
         if text is not None and (number := count(text)):
-            ranked.append((1.0, score_of(number, len(text)), at, id_, field_, source_id, held(text)))
+            ranked.append((standing(field_), score_of(number, len(text)), at, id_, field_, source_id, held(text)))
     ranked.sort(reverse=True)
     yield from groups_of_ranked(connection, ranked, looked_at, needed)
 

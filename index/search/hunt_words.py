@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import Final, NamedTuple, TypeAlias
 
+from index.fields import SUMMARY
 from index.match.key import KEY_END
 from index.search import statements, word_statements
 from index.search.candidates import Candidate, FullText, all_newest_first, among_newest_first, narrowed
 from index.search.matches import Group, Judge, Match, groups, in_order
 from index.search.ranked import Ranked, groups_of_ranked, held, needed_of
-from index.search.relevance import score_of
+from index.search.relevance import score_of, standing
 from index.search.request import Mode, SearchRequest, Sort
 from index.search.scope import Scope
 from index.search.statements import Statement
@@ -144,7 +145,7 @@ def _ranked(
         counts, as_typed, score = found[id_]
         weight = matcher.weight(counts, text)
         if weight is not None:
-            ranked.append((float(as_typed), score + weight, at, id_, field, source_id, held(text)))
+            ranked.append((standing(field, as_typed=as_typed), score + weight, at, id_, field, source_id, held(text)))
     ranked.sort(reverse=True)
     yield from groups_of_ranked(connection, ranked, looked_at, needed)
 
@@ -160,7 +161,7 @@ def _best_of_each_run(connection: sqlite3.Connection, matcher: WordMatcher, foun
         looked_at += group.looked_at
         for match in group.matches:
             score = score_of(max(matcher.count_typed(match.text), 1), len(match.text))
-            rank = (float(matcher.as_typed(match.text)), score, match.at)
+            rank = (standing(match.field, as_typed=matcher.as_typed(match.text)), score, match.at)
             run.append(match._replace(rank=rank, score=score))
         if len(run) >= RANKED_TOGETHER:
             yield from _one_run(connection, run, looked_at)
@@ -186,13 +187,24 @@ def _table_of_prompts_alone(scope: Scope) -> str | None:
 
 
 def _in_scope(connection: sqlite3.Connection, ranked: sqlite3.Cursor, scope: Scope) -> Iterator[Match]:
-    """Look some texts up at a time, keep those of the scope, and yield them by score still."""
+    """Look some texts up at a time, keep those of the scope, and yield them by score still; summaries after all."""
+    summaries: list[tuple[int, float]] = []
     while batch := ranked.fetchmany(_LOOKED_UP_TOGETHER):
         texts = {text[0]: text for text in _texts_of(connection, [id_ for id_, _ in batch], scope)}
         for id_, score in batch:
-            if id_ in texts:
-                _, field, source_id, at, text = texts[id_]
-                yield Match(id_, field, source_id, (score, at), at, text, None, score, "text", len(text))
+            if id_ in texts and texts[id_][1] == SUMMARY:
+                summaries.append((id_, score))
+            elif id_ in texts:
+                yield _scored(texts[id_], score)
+    for start in range(0, len(summaries), _LOOKED_UP_TOGETHER):
+        part = summaries[start : start + _LOOKED_UP_TOGETHER]
+        texts = {text[0]: text for text in _texts_of(connection, [id_ for id_, _ in part], scope)}
+        yield from (_scored(texts[id_], score) for id_, score in part)
+
+
+def _scored(found: _Text, score: float) -> Match:
+    id_, field, source_id, at, text = found
+    return Match(id_, field, source_id, (standing(field), score, at), at, text, None, score, "text", len(text))
 
 
 def _texts_of(connection: sqlite3.Connection, ids: Sequence[int], scope: Scope) -> Iterator[_Text]:
@@ -202,8 +214,8 @@ def _texts_of(connection: sqlite3.Connection, ids: Sequence[int], scope: Scope) 
 
 
 def _newest_of_score(matches: Iterator[Match]) -> Iterator[Match]:
-    """Order those of one score by time."""
-    for _, equal in groupby(matches, key=lambda match: match.score):
+    """Order those of one standing and score by time."""
+    for _, equal in groupby(matches, key=lambda match: match.rank[:2]):
         yield from sorted(equal, key=lambda match: match.at, reverse=True)
 
 

@@ -19,6 +19,7 @@ from index.match.regex import MAX_TIMEOUTS
 from index.match.spans import Span
 from index.search.candidates import Candidate, Passed
 from index.search.details import order_of
+from index.search.relevance import standing
 
 _FETCHED_TOGETHER: Final = 32
 PATTERN_TIME_S: Final = 10.0
@@ -131,10 +132,10 @@ def best_first(
     scored: list[tuple[tuple[float | str, ...], Match]] = []
     for group in found:
         looked_at += group.looked_at
-        scored.extend(((score(match), match.at), match) for match in group.matches)
+        scored.extend(((standing(match.field), score(match), match.at), match) for match in group.matches)
     scored.sort(key=_rank, reverse=True)
     for rank, group_ in groupby(scored, key=_rank):
-        matches = [match._replace(rank=rank, score=cast(float, rank[0])) for _, match in group_]
+        matches = [match._replace(rank=rank, score=cast(float, rank[1])) for _, match in group_]
         yield Group(rank, looked_at, in_order(connection, matches))
         looked_at = 0
 

@@ -18,7 +18,8 @@ from index.search.request import SearchRequest
 from index.search.statements import SHORT_CHARACTERS
 
 Ranked: TypeAlias = tuple[float, float, str, int, int, int, str | bytes]
-"""A match that is ranked: 1.0 where all is as typed, score, time; then id, field, source, and what ``held`` gives."""
+"""A match that is ranked: its standing (``index.search.relevance``), score, time; then id, field, source, and what
+``held`` gives of its text."""
 
 _rank_of = itemgetter(slice(3))
 
@@ -58,10 +59,10 @@ def groups_of_ranked(
 
 
 def _match(connection: sqlite3.Connection, row: Ranked) -> Match:
-    as_typed, score, at, id_, field, source_id, text = row
+    stands, score, at, id_, field, source_id, text = row
     if isinstance(text, bytes):
         text = connection.execute("SELECT text FROM prose WHERE id = ?", (id_,)).fetchone()[0]
-    return Match(id_, field, source_id, (as_typed, score, at), at, text, None, score, "text", len(text))
+    return Match(id_, field, source_id, (stands, score, at), at, text, None, score, "text", len(text))
 
 
 class _Folded:

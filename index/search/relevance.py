@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from index.fields import SUMMARY
+
 SATURATION: Final = 1.2
 LENGTH_WEIGHT: Final = 0.75
+_SUMMED_UP: Final = 2.0
 USUAL_CHARACTERS: Final = 600
 """The length that counts as usual; a constant, so that a hit's score does not depend on what else is indexed."""
 
@@ -17,6 +20,11 @@ USUAL_CHARACTERS: Final = 600
 def score_of(occurrences: int, length_characters: int) -> float:
     """Return the score of a literal query or a pattern, above 0 and below ``SATURATION`` + 1; higher is better."""
     return round(weight_of(occurrences, length_characters, USUAL_CHARACTERS), 6)
+
+
+def standing(field: int, *, as_typed: bool = True) -> float:
+    """Return what a text's rank begins with: what was said before what sums it up, as typed before the same words."""
+    return float(as_typed) - (_SUMMED_UP if field == SUMMARY else 0.0)
 
 
 def weight_of(occurrences: int, length_characters: int, usual_characters: int) -> float:

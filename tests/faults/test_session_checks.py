@@ -138,3 +138,7 @@ def test_b34_a_summary_stands_beside_what_it_sums_up(home: HomeBuilder, asx: Asx
     assert {hit["event_type"] for hit in found["hits"]} == {"user_message"}
     both = asx("search", "swallow", "--in", "answers", "--json").json()
     assert {hit["event_type"] for hit in both["hits"]} == {"context_compaction_result"}
+    for best_first in (["--sort", "relevance"], ["--words"], ["--regex", "--sort", "relevance"]):
+        ranked = asx("search", "swallow", "--in", "prompts,answers", *best_first, "--json").json()["hits"]
+        assert [hit["event_type"] for hit in ranked] == ["user_message"] * 8 + ["context_compaction_result"] * 2
+    assert "  summary  " in asx("search", "all of it", "--in", "answers").stdout

@@ -112,7 +112,8 @@ def scan(world: ToldWorld, request: SearchRequest, places: Places) -> list[Liste
         where = places(one.text)
         if where:
             score = score_of(len(where), len(one.text)) if by_score else 0.0
-            found.append(Listed(one, prompts[one.text] if one.field == "prompts" else 1, (score, one.order)))
+            times = prompts[one.text] if one.field == "prompts" else 1
+            found.append(Listed(one, times, (by_score and not one.is_summary, score, one.order)))
     found.sort(key=lambda listed: listed.rank, reverse=True)
     seen: set[str] = set()
     hits: list[Listed] = []
@@ -290,7 +291,7 @@ def test_a_search_equals_a_scan_of_what_was_written(world: ToldWorld, request: S
         else:
             assert found == listed
         if request.order is Sort.RELEVANCE and request.mode is not Mode.WORDS:
-            assert [hit.score for hit in whole.hits] == [each.rank[0] for each in wanted]
+            assert [hit.score for hit in whole.hits] == [each.rank[1] for each in wanted]
     assert (whole.total, whole.total_is_exact) == (len(wanted), True)
     assert whole.borrowed_times == sum(each.told.ts_source != "record" for each in wanted)
     assert all(hit.spans for hit in whole.hits)
@@ -306,11 +307,12 @@ def ask(world: ToldWorld, request: SearchRequest) -> SearchResult:
 
 
 def assert_best_first(whole: SearchResult, told: dict[tuple[object, ...], Listed]) -> None:
-    """Scores fall; of equal ones the newest comes first. Terms with signs in them have a rank before the score."""
+    """Scores fall; of equal ones the newest comes first. As typed comes before the score, and summaries after all."""
     with WordMatcher(read_words(whole.query)) as matcher:
         ranks = [
-            (matcher.as_typed(hit.text), hit.score or 0.0, told[as_shown(hit, Mode.WORDS)].told.order)
+            (not one.is_summary, matcher.as_typed(hit.text), hit.score or 0.0, one.order)
             for hit in whole.hits
+            for one in [told[as_shown(hit, Mode.WORDS)].told]
         ]
     assert all(first > second for first, second in pairwise(ranks))
 

@@ -65,6 +65,7 @@ class Told(NamedTuple):
     part: str = "text"
     tool: str | None = None
     whole_length: int = 0
+    is_summary: bool = False
 
     @property
     def session_id(self) -> str | None:
@@ -122,7 +123,8 @@ class Transcript:
                 head = text.encode()[:HEAD_BYTES].decode("utf-8", "ignore") if name == "tools" else text
                 self.world.told.append(
                     Told("event", name, head, at, source, kind, self.session, self.session.agent,
-                         self.session.project, str(self.path), self.number, part, tool, len(text))
+                         self.session.project, str(self.path), self.number, part, tool, len(text),
+                         record.get("type") == "summary")
                 )  # fmt: skip
         self.number += 1
 
