@@ -63,7 +63,7 @@ ANSWERS: Final[dict[type[BaseException], Answer]] = {
     index_errors.QueryFailedError: Answer(USAGE, "usage", "asx schema prints the views and columns"),
     index_errors.SearchTimeoutError: Answer(REFUSED, "timeout", "make the pattern simpler, or narrow the search"),
     index_errors.QueryTimeoutError: Answer(REFUSED, "timeout", "narrow the statement or give --timeout"),
-    index_errors.UnknownReportError: Answer(NOTHING_FOUND, "not_found", "asx report"),
+    index_errors.UnknownReportError: Answer(NOTHING_FOUND, "not_found", "asx report lists them"),
     index_errors.AsterIndexError: Answer(INDEX_UNUSABLE, "index_unusable"),
     OSError: Answer(PARTLY_DONE, "io"),
 }

@@ -20,6 +20,8 @@ TABLE: Final = "table"
 TSV: Final = "tsv"
 _SHRINKS_TO: Final = 12
 _GAP: Final = "  "
+_PATHS: Final = ("project", "path")
+_TIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}\Z", re.ASCII)
 _LINES_OF_A_VALUE: Final = 4
 """In a block a value may go on below itself: a path whole is worth more than a short block."""
 _QUOTED: Final = re.compile(r'[",\r\n]|\A\s|\s\Z')
@@ -30,16 +32,24 @@ _MARKDOWN: Final = re.compile(r"[\\|`*~\[\]]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
 def table_lines(rows: Rows, cells: int | None) -> Iterator[str]:
     """Give a table at most ``cells`` wide; ``None`` cuts nothing. Numbers stand right.
 
-    With more columns than have room side by side, each row is a block of lines, one for each value that is not null.
+    A path is cut at its beginning, a local time never. With more columns than have room side by side, numbers move
+    closer; where that does not do, each row is a block of lines, one for each value that is not null.
     """
-    columns = [
-        Column(safe_line(name), right=_is_numeric(rows, at), shrinks_to=None if _is_numeric(rows, at) else _SHRINKS_TO)
-        for at, name in enumerate(rows.columns)
-    ]
+    columns = [_column(rows, at) for at in range(len(rows.columns))]
     if cells is None or fits(columns, rows.rows, cells):
         yield from table(columns, rows.rows, UNLIMITED_COLUMNS if cells is None else cells)
+    elif all(column.right or not column.title for column in columns[1:]) and fits(columns, rows.rows, cells, gap=1):
+        yield from table(columns, rows.rows, cells, gap=1)
     else:
         yield from _blocks(rows, cells)
+
+
+def _column(rows: Rows, at: int) -> Column:
+    name = safe_line(rows.columns[at])
+    is_numeric = _is_numeric(rows, at)
+    is_whole = is_numeric or all(isinstance(row[at], str) and _TIME.match(row[at]) for row in rows.rows if row[at])
+    shrinks_to = None if is_whole else _SHRINKS_TO
+    return Column(name, right=is_numeric, shrinks_to=shrinks_to, keeps_end=name.endswith(_PATHS))
 
 
 def _blocks(rows: Rows, cells: int) -> Iterator[str]:

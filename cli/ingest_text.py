@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, Final
@@ -16,16 +17,19 @@ if TYPE_CHECKING:
     from index.results import IngestReport, Problem
 
 _SHOWN_FILES: Final = 10
+_SHOWN_TYPES: Final = 5
+_UNKNOWN: Final = "unknown:"
+"""How a parser names a record type that it does not know (``persist.reading``)."""
 _ALWAYS: Final = ("seen", "new", "unchanged")
 
 
 def exit_code(report: IngestReport, *, strict: bool, asked_roots: Sequence[str] = ()) -> int:
-    """Return 6 when a source or a folder could not be read, is held, or a root asked for is missing; else 0.
+    """Return 6 when a source or a folder could not be read, is held or not copied, or a root asked for is missing.
 
-    1 when there is no folder of any agent. Damaged lines alone are 0, with ``strict`` 6.
+    Else 0; 1 when there is no folder of any agent. Damaged lines alone are 0, with ``strict`` 6.
     """
     counts = [agent.sources for agent in report.agents.values()]
-    unread = any(problem.kind == "unreadable" for problem in report.problems)
+    unread = any(problem.kind in ("unreadable", "not_kept") for problem in report.problems)
     if unread or any(one.failed or one.held for one in counts) or _missing(report, asked_roots):
         return exits.PARTLY_DONE
     if _finds_no_folder(report):
@@ -43,8 +47,13 @@ def _missing(report: IngestReport, asked_roots: Sequence[str]) -> list[str]:
     return sorted(asked & {path for agent in report.agents.values() for path in agent.missing_roots})
 
 
-def print_report(report: IngestReport, *, quiet: bool, asked_roots: Sequence[str] = ()) -> None:
-    """Print the agents' table and the totals to stdout, problems and notes to stderr."""
+def print_report(
+    report: IngestReport, *, quiet: bool, asked_roots: Sequence[str] = (), named_roots: Sequence[str] = ()
+) -> None:
+    """Print the agents' table and the totals to stdout, problems and notes to stderr.
+
+    ``named_roots`` are those that a variable or the configuration names: told where they are missing, as asked ones.
+    """
     if not quiet:
         _print_agents(report)
         lines = f"{count(report.lines_seen, 'line')} read"
@@ -55,9 +64,10 @@ def print_report(report: IngestReport, *, quiet: bool, asked_roots: Sequence[str
         totals = f"{count(report.sessions, 'session')} and {count(report.events, 'event')} in the index"
         output.line(f"{lines} in {report.seconds:.1f} s; {totals}")
     _print_problems(report)
-    for path in _missing(report, asked_roots):
+    for path in _missing(report, asked_roots if _finds_no_folder(report) else [*asked_roots, *named_roots]):
         output.talk(f"{output.safe_line(path)} does not exist; nothing was read there")
     if not quiet:
+        _print_unknown_types(report)
         if _finds_no_folder(report):
             looked_at = ", ".join(path for agent in report.agents.values() for path in agent.missing_roots)
             output.talk(f"no agent's folder was found; looked at {output.safe_line(looked_at)}")
@@ -80,10 +90,24 @@ def _print_problems(report: IngestReport) -> None:
         output.talk(f"{output.safe_line(path)}{line}: {output.safe_line(problems[0].message)}{more}")
     if report.problems_total > told:
         output.talk(f"and {count(report.problems_total - told, 'more problem')}")
+    unread = Counter(problem.kind for problem in report.problems if problem.kind != "damaged_line")
+    if unread.total() > 1:
+        kinds = ", ".join(f"{number:,} {kind.replace('_', ' ')}" for kind, number in sorted(unread.items()))
+        output.talk(f"by kind: {kinds}")
     if report.lines_damaged and report.problems_total > len(files):
         output.talk("asx report damaged-lines lists every damaged line")
     elif report.problems_total > told:
         output.talk("asx status lists what cannot be read")
+
+
+def _print_unknown_types(report: IngestReport) -> None:
+    """Say in one line for each agent how many records of how many types this version does not know."""
+    for agent, told in report.agents.items():
+        counts = {name.removeprefix(_UNKNOWN): n for name, n in told.skipped_types.items() if name.startswith(_UNKNOWN)}
+        if counts:
+            names = ", ".join(sorted(counts)[:_SHOWN_TYPES]) + (", …" if len(counts) > _SHOWN_TYPES else "")
+            records = count(sum(counts.values()), "record")
+            output.talk(f"{agent}: unknown types: {len(counts):,} ({records}): {output.safe_line(names)}")
 
 
 def _print_agents(report: IngestReport) -> None:

@@ -1,22 +1,25 @@
-"""Finds memory blocks in the data home and, lower in rank, in Aster's older homes, and notes a recall in the journal.
+"""Finds memory blocks in the data home and, lower in rank, in Aster's older homes; changes them, and tells of it.
 
-Answered from the files alone: imports ``persist``, never ``index``.
+Answered from the files alone: ``index`` is imported only after a change, to follow it.
 """
 
 from __future__ import annotations
 
-import json
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from cli import output
+from cli import output, shapes
+from cli.settings import open_places, open_settings
 
 if TYPE_CHECKING:
+    from persist.errors import NotFoundError
+    from persist.memory import MemoryStore
     from persist.memory.blocks import Block
+    from persist.memory.change import Change
     from persist.places import Places
-
-_JOURNAL_WAIT_S: Final = 0.5
-"""A recall answers at once: its line in the journal is worth no longer wait."""
 
 
 def memory_folders(places: Places) -> list[Path]:
@@ -41,7 +44,7 @@ def list_all_blocks(places: Places, *, archived: bool = False) -> list[Block]:
 
 def get_block(places: Places, name: str) -> Block:
     """Return the block that ``name`` means. Raises ``NotFoundError``, naming near ones, and ``StoreIOError``."""
-    from persist.errors import NotFoundError, StoreIOError
+    from persist.errors import StoreIOError
     from persist.memory.blocks import find_block
 
     for folder in memory_folders(places):
@@ -52,22 +55,86 @@ def get_block(places: Places, name: str) -> Block:
             if block.problem:
                 output.talk(f"{block.path} {block.problem}")
             return block
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, [block.note.name for block in list_all_blocks(places)])
-    raise NotFoundError("memory block", name, f"did you mean {' or '.join(near)}?" if near else "see: asx memory list")
+    raise _unknown(places, name)
 
 
 def note_recall(places: Places, block: Block) -> None:
     """Write the journal line of a block that is given out (DESIGN 10); one that cannot be written is only told."""
     from persist import times
-    from persist.errors import StoreError
-    from persist.files import append_lines
-    from persist.memory.journal import JOURNAL_FILE
+    from persist.memory.journal_writer import RECALL_WAIT_S, append_operation
 
-    entry = {"ts": times.now(), "op": "recall", "name": block.path.stem}
-    text = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    values = {"ts": times.now(), "op": "recall", "name": block.path.stem}
+    trouble = append_operation(places.memory, values, durable=False, timeout_s=RECALL_WAIT_S)
+    if trouble is not None:
+        output.talk(f"the recall is not in the journal: {trouble}")
+
+
+def change_block(name: str, change: Callable[[MemoryStore, str], Change]) -> Change:
+    """Make a change to the block that ``name`` means, and let the index follow.
+
+    Raises what the store raises; ``NotFoundError`` names near blocks, and a block of an older home is ``RefusedError``.
+    """
+    from persist.errors import NotFoundError, RefusedError
+    from persist.memory import MemoryStore, find_block
+    from persist.memory.put_aside import files_that_may_go
+
+    places = open_places()
     try:
-        append_lines(places.memory / JOURNAL_FILE, [text], timeout_s=_JOURNAL_WAIT_S, durable=False)
-    except StoreError as error:
-        output.talk(f"the recall is not in the journal: {error}")
+        with index_follows(files_that_may_go(places.memory, name)):
+            return change(MemoryStore(places.memory), name)
+    except NotFoundError as error:
+        if error.what != "memory block":
+            raise
+        for folder in memory_folders(places)[1:]:
+            block = find_block(folder, name)
+            if block is not None:
+                raise RefusedError(
+                    f"{block.path} lies in an older home, which is only read", f"move it to {places.memory}"
+                ) from None
+        raise _unknown(places, name) from None
+
+
+@contextmanager
+def index_follows(paths: Sequence[Path] = ()) -> Iterator[None]:
+    """Let the index follow the change that is made within; ``paths`` are files that it may take from their place.
+
+    Whatever is wrong with the configuration is told afterwards: it is none of the store's business.
+    """
+    from cli.session_store import followed
+    from persist.errors import ConfigError
+
+    try:
+        settings = open_settings()
+    except ConfigError as error:
+        yield
+        output.talk(f"the index was left as it was: {error}")
+        return
+    with followed(settings, paths):
+        yield
+
+
+def tell_change(change: Change, *, json: bool) -> None:
+    """Print what a change came to, and tell a person what may matter about it."""
+    name = "ASTER.md" if change.name is None else change.name
+    if json:
+        output.emit_json(shapes.memory_change(change))
+    else:
+        output.line(output.safe_line(name))
+        if change.version is not None:
+            output.talk(f"what it was is kept: asx memory restore {shlex.quote(name)} --at {change.version}")
+    if change.held_again is not None:
+        output.talk(f"{name} was superseded by {change.held_again}; it holds again")
+    if change.near:
+        output.talk(f"nearly the same: {', '.join(change.near)}")
+    if change.journal_trouble is not None:
+        output.talk(f"the journal does not tell of it: {change.journal_trouble}")
+
+
+def _unknown(places: Places, name: str) -> NotFoundError:
+    from difflib import get_close_matches
+
+    from persist.errors import NotFoundError
+
+    known = [text for block in list_all_blocks(places) for text in (block.note.name, block.title) if text]
+    near = get_close_matches(name, known)
+    return NotFoundError("memory block", name, f"did you mean {' or '.join(near)}?" if near else "see: asx memory list")

@@ -16,6 +16,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "verify": "Prove that the index equals what a rebuild makes.",
     "search": "Find a text in what was said to agents and by them.",
     "recall": "Print one memory block by its name.",
+    "remember": "Keep a note: a block with a title, without one a fact of ASTER.md.",
+    "forget": "Take a memory block away; its text is kept aside.",
     "query": "Ask the index a question in SQL.",
     "report": "Run a named report, or list them.",
     "schema": "Print the views that a query can read.",
@@ -26,8 +28,8 @@ COMMANDS: Final[Mapping[str, str]] = {
 """The commands of the first level, in the order of the help; the groups follow."""
 
 GROUPS: Final[Mapping[str, str]] = {
-    "sessions": "List and read sessions.",
-    "memory": "List and read memory blocks and their journal.",
+    "sessions": "List, read and change sessions.",
+    "memory": "List, read, write and restore memory blocks.",
 }
 """Commands that have commands of their own."""
 
@@ -35,11 +37,27 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "sessions": {
         "list": "List sessions, newest activity first.",
         "show": "Print a whole session, event by event.",
+        "rename": "Give a session of Aster's store a title.",
+        "delete": "Delete sessions of Aster's or Aether's store, for good.",
+        "relocate": "Make another folder the one that a session belongs to.",
+        "prune": "Delete sessions of Aster's store that are old, surplus or empty.",
+        "history": "Print the prompt history of Aster's store, the last prompt at the end.",
+        "start": "Begin a session in the store and print its id and path.",
+        "append": "Append events to a session, one JSON line each.",
+        "latest": "Print the session last used in a project.",
+        "resume": "Print the chat of a session, for its next turn.",
+        "import": "Copy other agents' sessions into the store.",
     },
     "memory": {
         "list": "List memory blocks, newest first.",
         "show": "Print one memory block.",
+        "add": "Keep a note: a block with a title, without one a fact of ASTER.md.",
+        "remove": "Take a memory block away; its text is kept aside.",
+        "archive": "Put a memory block into the archive.",
+        "restore": "Bring a memory block back, or an older version of it.",
         "log": "Print the memory journal, newest first.",
+        "context": "Print the memory as an agent's prompt has it.",
+        "tools": "Print the definitions of the memory tools for a model.",
     },
 }
 

@@ -35,6 +35,7 @@ MOST_NOTES: Final = 10
 _TOKENS: Final = "_tokens"
 _SHORTER: Final = {"cache_read": "read", "cache_write": "written"}
 _SHOW: Final = "show"
+_FILE: Final = "source_path"
 _TIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z\Z", re.ASCII)
 _ID: Final = re.compile(r"([^/:]{8})[^/:]*(:[0-9]+)\Z")
 _GAP: Final = 2
@@ -51,14 +52,15 @@ def for_the_eye(name: str, rows: Rows, cells: int) -> Shown:
     """Return the rows of a built-in report as a table ``cells`` wide shows them best.
 
     What is unknown of a row becomes a mark and a note. Where the columns do not fit side by side, their names lose
-    ``_tokens`` and ``cache_``, and ids of sessions all but the 8 characters that ``asx show`` is content with. Bars are
-    drawn only where all columns are whole and ``LEAST_CELLS`` are left.
+    ``_tokens`` and ``cache_``, ids of sessions all but the 8 characters that ``asx show`` is content with, and a file
+    gives way to what ``asx show`` finds it by. Bars are drawn only where all columns are whole and ``LEAST_CELLS`` are
+    left.
     """
     if not rows.rows:
         return Shown(rows, ())
     shown, notes = _without_unknown(_with_local_times(rows))
     shown, empty = _without_empty(shown)
-    for shorten in (_short_names, _short_ids):
+    for shorten in (_short_names, _short_ids, _without_file):
         if _natural_width(shown) > cells:
             shown = shorten(shown)
     return Shown(_with_bars(name, shown, rows, cells), (*notes, *empty))
@@ -114,6 +116,14 @@ def _short_ids(rows: Rows) -> Rows:
     at = rows.columns.index(_SHOW)
     short = tuple((*row[:at], _ID.sub(r"\1\2", row[at] or ""), *row[at + 1 :]) for row in rows.rows)
     return replace(rows, rows=short)
+
+
+def _without_file(rows: Rows) -> Rows:
+    if _SHOW not in rows.columns or _FILE not in rows.columns:
+        return rows
+    kept = [at for at, column in enumerate(rows.columns) if column != _FILE]
+    fewer = tuple(tuple(row[at] for at in kept) for row in rows.rows)
+    return replace(rows, columns=tuple(rows.columns[at] for at in kept), rows=fewer)
 
 
 def _with_bars(name: str, shown: Rows, rows: Rows, cells: int) -> Rows:

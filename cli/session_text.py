@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import takewhile
 from operator import eq
 from typing import TYPE_CHECKING, Final
@@ -38,12 +38,27 @@ _TREE_COLUMNS: Final = (
 )
 _OF_A_PERSON: Final = "user_message"
 """The type that stands out in a whole session, so that the eye finds the turns."""
+_OF_TOOLS: Final = "tool_"
+"""How the types of calls and results begin."""
+FOLDED_CHARACTERS: Final = 100
+"""Of a tool's arguments or result in a whole session; ``--full`` and ``asx show ID:EVENT`` have all of it."""
+_SHOWN_AS: Final = {
+    "context_compaction_result": "summary of what came before",
+    "context_eviction": "left out of the context",
+    "session_title": "title",
+}
+"""What stands in a session and was said by nobody, in words."""
 _SHORT_ID: Final = 8
 """Characters of an id that a person types; more where listed ids share them."""
 
 
-def print_sessions(rows: Iterable[SessionRow], *, with_project: bool) -> None:
-    """Print a table of sessions; ages are of the last activity. For a person ids are short, in a pipe whole."""
+def print_sessions(
+    rows: Iterable[SessionRow], *, with_project: bool, partial: Collection[SessionRow] = frozenset()
+) -> None:
+    """Print a table of sessions; ages are of the last activity. For a person ids are short, in a pipe whole.
+
+    Turns of those in ``partial`` were counted in part of the transcript, and have a ``+``.
+    """
     columns = _COLUMNS if with_project else _COLUMNS[:-1]
     rows = list(rows)
     shown = _shown_ids(rows)
@@ -51,15 +66,21 @@ def print_sessions(rows: Iterable[SessionRow], *, with_project: bool) -> None:
         (
             age(row.updated_at or row.created_at),
             row.agent,
-            row.turns,
+            f"{row.turns}+" if row in partial else row.turns,
             shown[row.session_id],
-            row.title or ("sub-agent" if "/" in row.session_id else None),
+            row.title or _in_place_of_a_title(row),
             home_path(row.project or ""),
         )[: len(columns)]
         for row in rows
     ]
     for text in table(columns, lines, output.table_columns()):
         output.line(text)
+
+
+def _in_place_of_a_title(row: SessionRow) -> str | None:
+    if "/" in row.session_id:
+        return "sub-agent"
+    return None if row.events or row.created_at or row.project else "(no session in this file)"
 
 
 def print_trees(pairs: Iterable[tuple[SessionRow, SessionTotals]], *, with_project: bool) -> None:
@@ -131,6 +152,12 @@ def _shown_ids(rows: Sequence[SessionRow]) -> dict[str, str]:
     return short_ids(ids) if output.is_terminal(sys.stdout) else dict(zip(ids, ids, strict=True))
 
 
+def shown_title(title: str | None) -> str:
+    """Return a title, or the prompt that stands for it, as one line of at most ``FOLDED_CHARACTERS``."""
+    line = " ".join((title or "").split())
+    return line if len(line) <= FOLDED_CHARACTERS else f"{line[: FOLDED_CHARACTERS - 1]}…"
+
+
 def short_ids(ids: Sequence[str]) -> dict[str, str]:
     """Return for each id the shortest beginning that tells it from the others, 8 characters at least.
 
@@ -179,15 +206,34 @@ def print_event(row: EventRow, *, at_most: int | None = None, marked: bool = Fal
 
     ``marked`` puts a ``>`` before it, where it is the one among its neighbours that was asked for.
     """
-    parts: list[str | None] = [">"] if marked else []
-    parts += [str(row.event_index), local(row.ts), row.event_type, row.tool_name, row.outcome]
-    if not row.canonical:
-        parts.append("copy")
-    style = "strong" if row.event_type == _OF_A_PERSON else "quiet"
-    output.line(output.styled(output.safe_line("  ".join(part for part in parts if part)), style))
+    _print_event_head(row, [">"] if marked else [])
     for text in (row.tool_arguments, row.text):
         if text:
             shown = text if at_most is None else text[:at_most]
             output.line(output.safe(shown.rstrip("\n")))
             if len(shown) < len(text):
                 output.line(output.styled(f"… {count(len(text) - len(shown), 'more character')}", "quiet"))
+
+
+def print_folded(row: EventRow) -> None:
+    """Print one event of a whole session: what tools were given and gave on one line, other texts as usual."""
+    if not row.event_type.startswith(_OF_TOOLS):
+        print_event(row, at_most=MAX_SHOWN_CHARACTERS)
+        return
+    _print_event_head(row, [])
+    for text in (row.tool_arguments, row.text):
+        if text:
+            line = next((line.strip() for line in text.split("\n") if line.strip()), "")
+            shown = line[:FOLDED_CHARACTERS]
+            rest = len(text.strip()) - len(shown)
+            more = output.styled(f"  … {count(rest, 'more character')}", "quiet") if rest else ""
+            output.line(f"  {output.safe_line(shown)}{more}")
+
+
+def _print_event_head(row: EventRow, parts: list[str | None]) -> None:
+    parts += [str(row.event_index), local(row.ts), _SHOWN_AS.get(row.event_type, row.event_type)]
+    parts += [row.tool_name, row.outcome]
+    if not row.canonical:
+        parts.append("copy")
+    style = "strong" if row.event_type == _OF_A_PERSON else "quiet"
+    output.line(output.styled(output.safe_line("  ".join(part for part in parts if part)), style))

@@ -26,6 +26,17 @@ def open_settings(index: str | None = None, roots: Sequence[str] | None = None) 
     return load_settings(environment, current_folder(), index, choices.roots(roots, AGENTS))
 
 
+def named_roots(settings: Settings) -> list[str]:
+    """Return the roots that a variable of an agent or the configuration names: those that are no default."""
+    from persist.places import current_environment
+
+    environment = current_environment()
+    shared = {name: value for name, value in environment.variables.items() if name.startswith("XDG_")}
+    plain = environment._replace(variables=shared)
+    defaults = {str(root.path) for agent in settings.agents for root in agent.locate(plain)}
+    return [path for root in settings.roots if (path := str(root.path)) not in defaults]
+
+
 def open_places() -> Places:
     """Return where everything lies, for commands that are answered from the store and read no configuration."""
     from persist.places import current_places
@@ -41,6 +52,13 @@ def current_folder() -> Path:
         from persist.places import current_environment
 
         return current_environment().home
+
+
+def current_home() -> Path:
+    """Return the home folder that ``~`` means."""
+    from persist.places import current_environment
+
+    return current_environment().home
 
 
 def folder_at(text: str) -> Path:

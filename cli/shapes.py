@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from cli.snippets import snippet
 from index import results
 from index.search import found as search_found
-from persist.events import JournalEntry
 from persist.memory.blocks import Block
 
 if TYPE_CHECKING:
     from index.freshness import Freshness
     from index.search import Filters
+    from index.store_sessions import ResumedSession
+    from persist.appending import Appended
+    from persist.aster.importing import ImportReport
+    from persist.aster.importing import Outcome as ImportOutcome
+    from persist.memory.change import Change
+    from persist.memory.context import Context
+    from persist.memory.journal import Operation
 
 Shape: TypeAlias = dict[str, Any]
 
@@ -359,6 +365,30 @@ def event(row: results.EventRow) -> Shape:
     }
 
 
+def stored_session(agent: str, session_id: str, path: Path) -> Shape:
+    """Return the shape of ``sessions start`` and ``sessions latest``."""
+    return {"id": session_id, "agent": agent, "path": str(path)}
+
+
+def appended(session_id: str, done: Appended) -> Shape:
+    """Return the shape of ``sessions append``; ``transient`` counts events that the format never keeps."""
+    return {"id": session_id, "appended": done.appended, "transient": done.transient}
+
+
+def resumed(found: ResumedSession) -> Shape:
+    """Return the shape of ``sessions resume``; ``turns_shown`` counts the prompts among the messages."""
+    return {
+        "id": found.session.session_id,
+        "agent": found.session.agent,
+        "path": str(found.session.path),
+        "title": found.title,
+        "turns": found.turns,
+        "turns_shown": found.turns_shown,
+        "messages": [message._asdict() for message in found.messages],
+        "notes": list(found.notes),
+    }
+
+
 def shown(*, event: Shape | None = None, block: Shape | None = None, session: Shape | None = None) -> Shape:
     """Return the shape of ``show``."""
     return {"event": event, "block": block, "session": session}
@@ -369,6 +399,7 @@ def block(found: Block) -> Shape:
     note = found.note
     return {
         "name": note.name,
+        "title": found.title,
         "description": note.description,
         "body": note.body,
         "kind": note.kind,
@@ -398,9 +429,49 @@ def memory_list(folder: Path, project: tuple[Path, str] | None, blocks: Iterable
     }
 
 
-def memory_log(entries: Iterable[JournalEntry]) -> Shape:
+def memory_log(operations: Iterable[Operation]) -> Shape:
     """Return the shape of ``memory log``, in the order given (newest first)."""
-    return {"entries": [entry._asdict() for entry in entries]}
+    return {
+        "entries": [
+            {
+                **one.entry._asdict(),
+                "title": one.title,
+                "version": one.version,
+                "path": one.path,
+                "sha256": one.sha256,
+                "restored": one.restored,
+            }
+            for one in operations
+        ]
+    }
+
+
+def memory_change(change: Change) -> Shape:
+    """Return the shape of every command that changes the memory; ``path`` is null where the block is gone."""
+    return {
+        "ok": True,
+        "kind": "project" if change.name is None else "block",
+        "name": change.name,
+        "path": None if change.path is None else str(change.path),
+        "is_new": change.is_new,
+        "version": change.version,
+        "version_path": None if change.version_path is None else str(change.version_path),
+        "superseded": change.superseded,
+        "held_again": change.held_again,
+        "restored": change.restored,
+        "near": list(change.near),
+        "journal_error": change.journal_trouble,
+    }
+
+
+def memory_context(found: Context) -> Shape:
+    """Return the shape of ``memory context``."""
+    return {"text": found.text, "blocks": found.blocks, "left_out": found.left_out}
+
+
+def memory_tools(tools: Iterable[Mapping[str, Any]]) -> Shape:
+    """Return the shape of ``memory tools``."""
+    return {"tools": [dict(tool) for tool in tools]}
 
 
 def rows(found: results.Rows) -> Shape:
@@ -455,3 +526,42 @@ def paths(places: Mapping[str, Path | Sequence[Path]], agents: Mapping[str, Sequ
     }
     told["agents"] = {name: [str(root) for root in roots] for name, roots in agents.items()}
     return told
+
+
+def sessions_import(report: ImportReport) -> Shape:
+    """Return the shape of ``sessions import``: counts by source as Aster has them, and every session by itself."""
+    return {
+        "ok": not any(outcome.status == "failed" for outcome in report.outcomes),
+        "dry_run": report.dry_run,
+        "sources": [
+            {
+                "source": source,
+                "imported": [outcome.session_id for outcome in report.of(source, "imported")],
+                "skipped_existing": len(report.of(source, "existing")),
+                "empty": len(report.of(source, "empty")),
+                "failed": len(report.of(source, "failed")),
+                **asdict(passed),
+                "dry_run": report.dry_run,
+            }
+            for source, passed in report.passed.items()
+        ],
+        "sessions": [_imported(outcome) for outcome in report.outcomes],
+    }
+
+
+def _imported(outcome: ImportOutcome) -> Shape:
+    return {
+        "source": outcome.agent,
+        "status": outcome.status,
+        "id": outcome.session_id,
+        "original_id": outcome.original_id,
+        "path": None if outcome.target is None else str(outcome.target),
+        "source_path": outcome.source_path,
+        "title": outcome.title,
+        "created_at": outcome.created_at,
+        "cwd": outcome.cwd,
+        "messages": outcome.messages,
+        "damaged": outcome.damaged,
+        "changed_since": outcome.changed_since,
+        "reason": outcome.reason,
+    }

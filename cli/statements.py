@@ -90,7 +90,7 @@ def _exactly(name: str, text: str) -> str | int | float | None:
         value: object = loads(text)
     except (ValueError, RecursionError):
         raise typer.BadParameter(f'{name}:= takes JSON, like null, 5, "a text" or [1, 2]', param_hint="-p") from None
-    if isinstance(value, int) and not -_MAX_INTEGER <= value <= _MAX_INTEGER:
+    if isinstance(value, int) and not -_MAX_INTEGER - 1 <= value <= _MAX_INTEGER:
         raise typer.BadParameter(f"{name}:={text} is a number that SQLite has not", param_hint="-p")
     if isinstance(value, list | dict):
         return text

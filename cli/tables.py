@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from cli.cells import cut, cut_front, padded, width
 from cli.output import safe_line
 
-_GAP: Final = "  "
+_GAP: Final = 2
 
 
 class Column(NamedTuple):
@@ -29,22 +29,22 @@ class Column(NamedTuple):
     keeps_end: bool = False
 
 
-def table(columns: Sequence[Column], rows: Sequence[Sequence[object]], cells: int) -> list[str]:
+def table(columns: Sequence[Column], rows: Sequence[Sequence[object]], cells: int, gap: int = _GAP) -> list[str]:
     """Return the lines of a table, titles first, each at most ``cells`` wide where the columns allow it.
 
-    Values are made safe and put on one line; ``None`` is empty.
+    ``gap`` cells stand between columns. Values are made safe and put on one line; ``None`` is empty.
     """
     texts = _texts(rows)
     natural = _natural(columns, texts)
     kept = list(range(len(columns)))
-    while _least(columns, natural, kept) > cells and any(columns[at].drop for at in kept):
+    while _least(columns, natural, kept, gap) > cells and any(columns[at].drop for at in kept):
         kept.remove(max(kept, key=lambda at: columns[at].drop))
-    widths = _fitted(columns, natural, kept, cells)
+    widths = _fitted(columns, natural, kept, cells, gap)
     lines = [[columns[at].title for at in range(len(columns))], *texts]
     return [
-        _GAP.join(
-            padded(_cut(row[at], columns[at], widths[at]), widths[at], right=columns[at].right) for at in kept
-        ).rstrip()
+        (" " * gap)
+        .join(padded(_cut(row[at], columns[at], widths[at]), widths[at], right=columns[at].right) for at in kept)
+        .rstrip()
         for row in lines
     ]
 
@@ -53,9 +53,9 @@ def _cut(text: str, column: Column, cells: int) -> str:
     return cut_front(text, cells) if column.keeps_end else cut(text, cells)
 
 
-def fits(columns: Sequence[Column], rows: Sequence[Sequence[object]], cells: int) -> bool:
+def fits(columns: Sequence[Column], rows: Sequence[Sequence[object]], cells: int, gap: int = _GAP) -> bool:
     """Return whether :func:`table` can keep every column within ``cells``."""
-    return _least(columns, _natural(columns, _texts(rows)), range(len(columns))) <= cells
+    return _least(columns, _natural(columns, _texts(rows)), range(len(columns)), gap) <= cells
 
 
 def _texts(rows: Sequence[Sequence[object]]) -> list[list[str]]:
@@ -66,18 +66,20 @@ def _natural(columns: Sequence[Column], texts: Sequence[Sequence[str]]) -> list[
     return [max([width(column.title), *(width(row[at]) for row in texts)]) for at, column in enumerate(columns)]
 
 
-def _least(columns: Sequence[Column], natural: Sequence[int], kept: Sequence[int]) -> int:
+def _least(columns: Sequence[Column], natural: Sequence[int], kept: Sequence[int], gap: int) -> int:
     least = 0
     for at in kept:
         shrunk = columns[at].shrinks_to
         least += natural[at] if shrunk is None else min(natural[at], shrunk)
-    return least + len(_GAP) * (len(kept) - 1)
+    return least + gap * (len(kept) - 1)
 
 
-def _fitted(columns: Sequence[Column], natural: Sequence[int], kept: Sequence[int], cells: int) -> dict[int, int]:
+def _fitted(
+    columns: Sequence[Column], natural: Sequence[int], kept: Sequence[int], cells: int, gap: int
+) -> dict[int, int]:
     """Return the width of each kept column; what is too much is taken from the widest that may shrink."""
     widths = {at: natural[at] for at in kept}
-    over = sum(widths.values()) + len(_GAP) * (len(kept) - 1) - cells
+    over = sum(widths.values()) + gap * (len(kept) - 1) - cells
     while over > 0:
         shrinking = [at for at in kept if widths[at] > (columns[at].shrinks_to or natural[at])]
         if not shrinking:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from index import statements
-from index.projection import LocalRows
+from index.projection import LocalRows, bounded
 from persist.reading import Checkpoint
 from persist.sources import Source
 from persist.times import from_ns
@@ -67,7 +67,7 @@ class Applier:
 
     def session_row(self, agent: str, session_id: str) -> int:
         """Return the row of a session, adding an empty one (settling fills it)."""
-        key = (self.agent_id(agent), session_id)
+        key = (self.agent_id(agent), bounded(session_id))
         if key not in self._sessions:
             if len(self._sessions) > MAX_SESSIONS_REMEMBERED:
                 self._sessions.clear()

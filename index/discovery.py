@@ -5,26 +5,60 @@ I/O on folders only, no file is opened; no SQL.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import repeat
 from operator import itemgetter
+from pathlib import Path
 
 from index.settings import Settings
 from persist.agents.aster.agent import shadowed
+from persist.archive.catalogue import Catalogue, load_catalogue
+from persist.archive.names import OWN_AGENTS
+from persist.archive.standing_in import recovered, stand_ins
 from persist.config import exclusion
-from persist.sources import TRANSCRIPT, Found, Trouble
+from persist.sources import TRANSCRIPT, Found, Root, Source, Stat, Trouble
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at the disk. ``excluded`` holds (agent, path) of sources that the configuration leaves out."""
+    """One look at the disk. ``excluded`` holds (agent, path) of sources that the configuration leaves out.
+
+    ``kept`` are originals that are gone while the archive has their copies, by root; ``copies`` tells by (agent, path)
+    which copy is read for each. ``lost`` are those of them, by agent, whose copies are still open: gone since the last
+    ingest that keeps. ``catalogues`` are those of the archive that could be read, by agent.
+    """
 
     found: tuple[Found, ...]
     excluded: frozenset[tuple[str, str]]
+    kept: tuple[Found, ...] = ()
+    copies: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    lost: Mapping[str, tuple[Source, ...]] = field(default_factory=dict)
+    catalogues: Mapping[str, Catalogue] = field(default_factory=dict)
 
     @property
     def size_bytes(self) -> int:
         """Return the bytes of all sources found."""
         return sum(source.stat.size_bytes for look in self.found for source in look.sources)
+
+    @property
+    def kept_by_agent(self) -> Counter[str]:
+        """Return how many kept copies are read because their originals are gone."""
+        counts: Counter[str] = Counter()
+        for each in self.kept:
+            counts[each.root.agent] += len(each.sources)
+        return counts
+
+    def transcripts_of(self, agent: str) -> list[Source]:
+        """Return an agent's transcripts that are there."""
+        looks = (each.sources for each in self.found if each.root.agent == agent)
+        return [source for sources in looks for source in sources if source[1] == TRANSCRIPT]
+
+    def stats_of(self, agent: str) -> dict[str, Stat]:
+        """Return the fingerprints of an agent's transcripts that are there, by path."""
+        there = self.transcripts_of(agent)
+        return dict(zip(map(itemgetter(2), there), map(itemgetter(4), there), strict=True))
 
     def oldest_transcript_ns(self, agent: str) -> int | None:
         """Return the earliest time of change among an agent's transcripts; null when it has none."""
@@ -47,7 +81,7 @@ def look(settings: Settings) -> Look:
         found.extend(map(_readable_names, shadowed(looks)))
     covering = exclusion(settings.configuration.excludes)
     if not settings.configuration.excludes:
-        return Look(tuple(found), frozenset())
+        return with_kept(settings, Look(tuple(found), frozenset()))
     excluded = frozenset(
         (source.agent, source.path) for each in found for source in each.sources if covering(source.path)
     )
@@ -55,7 +89,50 @@ def look(settings: Settings) -> Look:
         replace(each, sources=tuple(source for source in each.sources if (source.agent, source.path) not in excluded))
         for each in found
     ]
-    return Look(tuple(kept), excluded)
+    return with_kept(settings, Look(tuple(kept), excluded))
+
+
+def with_kept(settings: Settings, seen: Look) -> Look:
+    """Return the same look with the kept copies that are read now: those of originals that are gone.
+
+    Reads nothing where there is no archive. Cost: ``persist.archive.standing_in`` for each agent that has copies.
+    """
+    archive = settings.places.archive
+    if not archive.is_dir():
+        return replace(seen, kept=(), copies={}, lost={}, catalogues={})
+    excluded = set(seen.excluded)
+    kept: list[Found] = []
+    copies: dict[tuple[str, str], str] = {}
+    lost: dict[str, tuple[Source, ...]] = {}
+    catalogues: dict[str, Catalogue] = {}
+    excludes = settings.configuration.excludes
+    for agent in settings.agents:
+        name = agent.name
+        if name in OWN_AGENTS or not (archive / name).is_dir():
+            continue
+        visited = [str(look.root.path) for look in seen.found if look.root.agent == name]
+        catalogue = load_catalogue(archive, name)
+        if catalogue is None:
+            catalogue = recovered(archive, name, visited)
+        else:
+            catalogues[name] = catalogue
+        told = stand_ins(
+            archive,
+            name,
+            catalogue,
+            seen.stats_of(name),
+            visited_roots=visited,
+            is_excluded=exclusion(excludes) if excludes else None,
+        )
+        copies.update(zip(zip(repeat(name), told.copies, strict=False), told.copies.values(), strict=False))
+        for root in dict.fromkeys(map(itemgetter(3), told.sources)):
+            kept.append(Found(Root(name, Path(root)), tuple(source for source in told.sources if source.root == root)))
+        excluded.update((name, path) for path in told.excluded)
+        if told.living:
+            lost[name] = tuple(told.living)
+    return replace(
+        seen, excluded=frozenset(excluded), kept=tuple(kept), copies=copies, lost=lost, catalogues=catalogues
+    )
 
 
 def _readable_names(found: Found) -> Found:

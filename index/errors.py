@@ -156,4 +156,8 @@ class UnknownReportError(AsterIndexError):
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         self.name = name
         self.known = known
-        super().__init__(f"no report {name!r}; there are: {', '.join(known)}")
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, known)
+        told = f"the nearest: {', '.join(near)}" if near else f"there are: {', '.join(known)}"
+        super().__init__(f"no report {name!r}; {told}")

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
+from dataclasses import replace
 
 from index.discovery import look
 from index.errors import IndexUnusableError
+from index.keep import keep_copies
 from index.load import Progress, Silent
 from index.lock import index_lock
 from index.opening import (
@@ -37,6 +39,7 @@ def ingest(
 ) -> IngestReport:
     """Bring the index up to date and tell what was done; makes it when there is none, or when it is outdated.
 
+    Where the configuration keeps, copies of foreign transcripts are brought up to date first (``index.keep``).
     ``prune`` lets go of sources that are gone, however many; ``check`` reads every source anew instead of trusting
     fingerprints. Raises ``IndexBusyError`` when another run holds the lock, ``IndexUnusableError`` or
     ``IndexNewerError`` when what lies at the path must not be touched, ``IndexWriteError`` and ``StoreIOError`` when
@@ -46,7 +49,13 @@ def ingest(
     with index_lock(settings), translate_write_errors(settings.index_path), without_cycles():
         reason = _must_remake(settings)
         if reason is not None:
+            kept = IngestReport(settings.index_path)
+            if settings.configuration.keep:
+                keep_copies(settings, look(settings), kept, compare_all=check)
             report = rebuild_locked(settings, prune=prune, progress=progress)
+            report.problems += kept.problems
+            report.problems_total += kept.problems_total
+            report.notes += kept.notes
             if reason:
                 report.notes.insert(0, reason)
             return report
@@ -74,8 +83,9 @@ def _must_remake(settings: Settings) -> str | None:
 
 def _ingest_locked(settings: Settings, prune: bool, check: bool, progress: Progress | None) -> IngestReport:
     started = time.monotonic()
-    seen = look(settings)
-    report = begin_report(settings, seen)
+    before = look(settings)
+    report = begin_report(settings, before)
+    seen = replace(keep_copies(settings, before, report, compare_all=check), lost=before.lost)
     resolver = ProjectResolver()
     reader = open_reader(settings.index_path)
     try:

@@ -15,13 +15,14 @@ import sqlite3
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, NamedTuple, Protocol
+from typing import IO, BinaryIO, Final, NamedTuple, Protocol
 
 from index.apply import Applier, SourceState
 from index.plan import BROKEN, FAILED, HELD, IGNORED, INDEXED, Action, Step
 from index.projection import Projector, check_storable
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
+from persist.archive.opening import newest_copy
 from persist.compressed import is_compressed, plain
 from persist.fingerprint import edges, stat_of
 from persist.reading import Checkpoint, Counts, ReadLine, SourceReader
@@ -98,6 +99,7 @@ class _Opened(NamedTuple):
     start: Checkpoint | None
     stored: StoredState | None
     has_rows: bool
+    read_path: str
 
 
 class Loader:
@@ -125,12 +127,26 @@ class Loader:
             self._progress.advance(step.source.stat.size_bytes)
             return
         try:
-            with open_regular(step.source.path, 0) as file:
-                source = step.source._replace(stat=stat_of(os.fstat(file.fileno())))
+            step, file = self._open(step)
+            with file:
+                source = step.source
+                if step.copy is None:  # a copy stands for its original's fingerprint
+                    source = source._replace(stat=stat_of(os.fstat(file.fileno())))
                 self._load(step, source, file, stored)
         except OSError as error:
             self.cannot_read(step, error.strerror or type(error).__name__)
         self._progress.advance(step.source.stat.size_bytes)
+
+    def _open(self, step: Step) -> tuple[Step, BinaryIO]:
+        """Open what is read for a source; its copy under its new name, if that was closed since the look."""
+        try:
+            return step, open_regular(step.read_path, 0)
+        except FileNotFoundError:
+            source = step.source
+            copy = newest_copy(self._settings.places.archive, source.agent, source.path) if step.copy else None
+            if copy is None:
+                raise
+            return step._replace(copy=copy), open_regular(copy, 0)
 
     def flush(self) -> None:
         """Write the rows that are still in memory; none of them when one of the source at hand cannot be stored."""
@@ -159,7 +175,8 @@ class Loader:
         self._projector.begin_source()
         try:
             if source.kind in LINE_KINDS:
-                status = self._load_lines(_Opened(source_id, source, start, stored, has_rows), file)
+                opened = _Opened(source_id, source, start, stored, has_rows, step.read_path)
+                status = self._load_lines(opened, file)
             else:
                 status = self._load_note(source_id, source, beginning)
         except (sqlite3.Error, SourceLostError):
@@ -182,7 +199,7 @@ class Loader:
 
         A compressed file is never one that was appended to, and its checkpoint counts bytes that it does not hold.
         """
-        if step.action is not Action.MAYBE_TAIL or stored is None or is_compressed(step.source.path):
+        if step.action is not Action.MAYBE_TAIL or stored is None or is_compressed(step.read_path):
             return None
         if edges(file, stored.checkpoint.offset_bytes) != (stored.head_hash, stored.tail_hash):
             return None
@@ -193,9 +210,9 @@ class Loader:
         return stored.checkpoint
 
     def _load_lines(self, opened: _Opened, file: IO[bytes]) -> str:
-        source_id, source, start, _, has_rows = opened
+        source_id, source, start, _, has_rows, read_path = opened
         limit = self._settings.configuration.limits.max_line_bytes
-        agent, read_from = self._settings.agent(source.agent), plain(source.path, file)
+        agent, read_from = self._settings.agent(source.agent), plain(read_path, file)
         reader = SourceReader(agent, source, read_from, start, max_line_bytes=limit)
         before = start.counts.copy() if start else Counts()
         stem = Path(source.path).stem
@@ -236,7 +253,7 @@ class Loader:
         self, opened: _Opened, reader: SourceReader, verdict: Verdict, hashes: tuple[bytes | None, bytes | None]
     ) -> None:
         """Store the source's state, and note what its rows bear on once they are in the tables."""
-        source_id, source, start, stored, _ = opened
+        source_id, source, start, stored, *_ = opened
         final = verdict.final
         saved = json.dumps(reader.checkpoint.save(), ensure_ascii=False)
         check_storable((final.session_id, *final.counts.skipped_types, saved))  # before a session is added

@@ -11,8 +11,15 @@ from typing import Final
 _DAY_NS: Final = 86_400_000_000_000
 
 
+def keeping_notice(title: str, copies: int, gone: int) -> str:
+    """Return the one line about an agent whose transcripts are kept: how many copies, how many without an original."""
+    many = "1 transcript" if copies == 1 else f"{copies:,} transcripts"
+    read = f"; the originals of {gone:,} are gone" if gone else ""
+    return f"{many} of {title} {'is' if copies == 1 else 'are'} kept in the archive{read}"
+
+
 def deletion_notice(title: str, after_days: int, oldest_mtime_ns: int | None) -> str:
     """Return the one line about an agent that deletes its own transcripts (DESIGN 8)."""
     days = 0 if oldest_mtime_ns is None else (time.time_ns() - oldest_mtime_ns) // _DAY_NS
     age = f"; the oldest here is {days} day{'s' * (days != 1)} old" if days > 0 else ""
-    return f"{title} deletes its transcripts after about {after_days} days{age}: copy what you want to keep"
+    return f"{title} deletes its transcripts after about {after_days} days{age}: asx ingest --keep copies them"

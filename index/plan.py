@@ -13,7 +13,7 @@ from enum import Enum
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from persist.sources import LINE_KINDS, Found, Source, Stat
+from persist.sources import LINE_KINDS, TRANSCRIPT, Found, Source, Stat
 
 INDEXED: Final = "indexed"
 HELD: Final = "held"
@@ -52,11 +52,26 @@ class Action(Enum):
 
 
 class Step(NamedTuple):
-    """One source to read. ``known`` is null for a new one; ``RELEASE`` only ends a hold."""
+    """One source to read. ``known`` is null for a new one; ``RELEASE`` only ends a hold. ``copy`` is where the kept
+    copy lies that is read for an original that is gone."""
 
     action: Action
     source: Source
     known: KnownSource | None
+    copy: str | None = None
+
+    @property
+    def read_path(self) -> str:
+        """Return the path of the file that is read."""
+        return self.source.path if self.copy is None else self.copy
+
+
+@dataclass(frozen=True, slots=True)
+class StandingIn:
+    """How many kept copies are read for originals, by agent: for those that went lately, and for those before."""
+
+    gone_lately: Counter[str] = field(default_factory=Counter)
+    gone_long_ago: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -102,9 +117,14 @@ def make_plan(
     same: Counter[str] | None = None,
     prune: bool = False,
     read_all: bool = False,
+    kept: Sequence[Found] = (),
+    copies: Mapping[tuple[str, str], str] | None = None,
+    standing_in: StandingIn | None = None,
 ) -> Plan:
     """Plan one run. ``known`` is keyed by (agent, path); ``excluded`` keys leave whatever the disk says.
 
+    ``kept`` are sources whose originals are gone and whose copies (``copies``, by key) are read; ``standing_in`` counts
+    them, for judging how many of an agent's are gone.
     ``same`` counts, by agent, indexed sources that are as they were and stand in neither ``found`` nor ``known``
     (``index.unchanged``). ``read_all`` reads every source anew; ``prune`` lets go of sources that are gone however
     many. Cost: linear.
@@ -112,8 +132,9 @@ def make_plan(
     same = Counter() if same is None else same
     plan = Plan()
     plan.unchanged.update({(agent, INDEXED): count for agent, count in same.items()})
+    copies = copies or {}
     present: set[tuple[str, str]] = set()
-    for source in _in_order(found):
+    for source in _in_order([*found, *kept]):
         key = (source.agent, source.path)
         if key in present or key in excluded:
             continue
@@ -122,11 +143,11 @@ def make_plan(
         if step is None:
             plan.unchanged[source.agent, known[key].status] += 1
         else:
-            plan.steps.append(step)
+            plan.steps.append(step._replace(copy=copies[key]) if key in copies else step)
     absent = [row for key, row in sorted(known.items()) if key not in present]
     _sort_absent(plan, absent, found, visited_agents, excluded)
     if not prune:
-        _withhold(plan, known, same)
+        _withhold(plan, known, same, standing_in or StandingIn())
     return plan
 
 
@@ -185,17 +206,29 @@ def _what_blocks(path: str, blocked: Mapping[str, str]) -> str | None:
     return None
 
 
-def _withhold(plan: Plan, known: Mapping[tuple[str, str], KnownSource], same: Counter[str]) -> None:
+def _withhold(
+    plan: Plan, known: Mapping[tuple[str, str], KnownSource], same: Counter[str], standing_in: StandingIn
+) -> None:
     """Hold back an agent whose sources are more than half gone: an unmounted disk looks like that (DESIGN 8).
 
-    What was held back once stays so, however many other sources its agent has got since.
+    What was held back once stays so, however many other sources its agent has got since. A transcript of
+    whose name another one came in the same run was moved or compressed, and is not gone.
     """
     totals = same + Counter(row.agent for row in known.values() if not _is_held_back(row))
-    gone = Counter(row.agent for row in plan.gone if not _is_held_back(row))
+    totals.subtract(standing_in.gone_long_ago)
+    added = [step.source for step in plan.steps if step.action is Action.ADD and step.source.kind == TRANSCRIPT]
+    came = {(source.agent, _name_of(source.path)) for source in added}
+    absent = [row for row in plan.gone if row.kind != TRANSCRIPT or (row.agent, _name_of(row.path)) not in came]
+    gone = standing_in.gone_lately + Counter(row.agent for row in absent if not _is_held_back(row))
     held = {agent for agent, count in gone.items() if count * 2 > totals[agent]}
-    plan.withheld = [row for row in plan.gone if _is_held_back(row) or (row.agent in held and row.status in _WITH_ROWS)]
+    plan.withheld = [row for row in absent if _is_held_back(row) or (row.agent in held and row.status in _WITH_ROWS)]
     withheld = {row.id for row in plan.withheld}
     plan.gone = [row for row in plan.gone if row.id not in withheld]
+
+
+def _name_of(path: str) -> str:
+    """Return a file's name as it was before its agent compressed it."""
+    return path.rpartition("/")[2].removesuffix(".zst")
 
 
 def _is_held_back(row: KnownSource) -> bool:

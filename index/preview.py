@@ -15,11 +15,10 @@ from index.sessions import show_session
 from index.settings import Settings
 from persist.aether import listing
 from persist.aether.listing import PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_TURNS, Turn, turn_of
-from persist.compressed import plain
+from persist.archive.opening import open_transcript
 from persist.errors import NotFoundError, StoreIOError
 from persist.fingerprint import stat_of
 from persist.reading import SourceReader
-from persist.regular import open_regular
 from persist.sources import TRANSCRIPT, Source
 
 
@@ -40,9 +39,9 @@ def preview_session(settings: Settings, text: str) -> Preview:
 
 def _preview(settings: Settings, session: SessionRow, path: str) -> Preview:
     try:
-        with open_regular(path) as file:
-            stat = stat_of(os.fstat(file.fileno()))
-            window = plain(path, file).read(PREVIEW_BYTES)
+        with open_transcript(settings.places.archive, session.agent, path) as opened:
+            stat = stat_of(os.fstat(opened.file.fileno()))
+            window = opened.plain.read(PREVIEW_BYTES)
     except OSError as error:
         raise StoreIOError(path, "read", error.strerror or type(error).__name__) from error
     lines = window.split(b"\n")

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, overload
 from zlib import crc32
 
 from index.fields import BLOCK, FIELD_OF_TYPE, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT, NOTICE, PROMPT
@@ -22,6 +22,15 @@ from persist.reading import Numbered, ReadLine
 
 MAX_PROSE_BYTES: Final = 4 * 1024 * 1024
 """Longer prose is cut there; its full length is kept and ``show`` reads the rest (DESIGN 7)."""
+
+MAX_NAME_CHARACTERS: Final = 4096
+"""Ids, names, paths and titles are no prose. A longer one is cut: a few of them in a row would be longer than a
+statement of a person may read (``index.query.guard``), and one record would fail every report."""
+MAX_ALIASES: Final = 1000
+MAX_TOKENS: Final = 2**40
+"""No call takes that many. SQLite's ``sum`` fails where a total leaves 64 bits, so one such record in each of a
+thousand lines would fail every total."""
+MAX_COST_USD: Final = 1e12
 
 KIND_CODES: Final[Mapping[str, int]] = {"user": 1, "agent": 2, "control": 3}
 TYPE_CODES: Final[Mapping[str, int]] = {name: code for code, name in enumerate(EVENT_TYPES, start=1)}
@@ -121,17 +130,19 @@ class Projector:
         for numbered in line.events:
             self._add_event(source_id, agent, session_key, line, numbered)
         for usage in line.usage:
-            rows.usage.append((source_id, line.number, first_event_id, *whole_output(usage)))
+            rows.usage.append((source_id, line.number, first_event_id, *usage_row(usage)))
         for trait in line.traits:
-            rows.traits.append((source_id, line.number, trait.name, trait.value, trait.rank, trait.target_record_id))
+            value, target = bounded(trait.value), bounded(trait.target_record_id)
+            rows.traits.append((source_id, line.number, trait.name, value, trait.rank, target))
         for prompt in line.prompts:
-            row = (self.next_id, source_id, line.number, line.offset_bytes, prompt.session_id, prompt.project,
-                   prompt.ts, prompt.display)  # fmt: skip
+            display = None if prompt.display is None else cut_bytes(prompt.display, MAX_PROSE_BYTES)
+            row = (self.next_id, source_id, line.number, line.offset_bytes, bounded(prompt.session_id),
+                   bounded(prompt.project), prompt.ts, display)  # fmt: skip
             rows.prompts.append(row)
             self._add_prose(HISTORY_PROMPT, source_id, prompt.ts, prompt.text, hash_of(prompt.text))
             self.next_id += 1
         for entry in line.journal:
-            rows.journal.append((source_id, line.number, *entry))
+            rows.journal.append((source_id, line.number, *map(bounded, entry)))
         if line.error is not None:
             excerpt = line.error_excerpt or ""
             rows.errors.append((source_id, line.number, line.offset_bytes, line.error, excerpt))
@@ -143,10 +154,12 @@ class Projector:
 
         A zero character is stored as U+FFFD: SQLite's ``substr``, by which the view cuts the body out, ends at one.
         """
-        head = f"{note.name}\n{note.description}\n"
-        row = (self.next_id, source_id, note.name, note.description, note.kind, note.project, note.source_session,
-               note.created_at, note.updated_at, json.dumps(note.aliases, ensure_ascii=False), len(head) + 1,
-               int(note.archived), note.superseded_by, int(note.pinned))  # fmt: skip
+        name, description = bounded(note.name), bounded(note.description)
+        head = f"{name}\n{description}\n"
+        aliases = json.dumps([bounded(alias) for alias in note.aliases[:MAX_ALIASES]], ensure_ascii=False)
+        row = (self.next_id, source_id, name, description, bounded(note.kind), bounded(note.project),
+               bounded(note.source_session), note.created_at, note.updated_at, aliases, len(head) + 1,
+               int(note.archived), bounded(note.superseded_by), int(note.pinned))  # fmt: skip
         self.rows.blocks.append(row)
         text = (head + note.body).replace("\0", "\ufffd")
         self._add_prose(BLOCK, source_id, note.updated_at or note.created_at, text, hash_of(text))
@@ -181,6 +194,8 @@ class Projector:
             arguments_head = cut_bytes(arguments, self._limits.tool_head_bytes)
             arguments_hash = crc32(arguments_head.encode("utf-8", "surrogatepass"))
         identity = identity_of(event, agent, session_key, (text_len, text_hash, arguments_hash))
+        names = (tool_call_id, tool_name, model_name, message_id, record_id)
+        tool_call_id, tool_name, model_name, message_id, record_id = map(bounded, names)
         row = (
             self.next_id, source_id, line.number, line.offset_bytes, event_index, turn_index,
             ts, None if ts is not None else sort_ts, TS_SOURCE_CODES[ts_source], KIND_CODES[kind],
@@ -191,7 +206,7 @@ class Projector:
             self._add_prose(field_code, source_id, sort_ts, text, text_hash)
         self.rows.events.append(row)
         if measures is not None:
-            self.rows.measures.append((self.next_id, *measures))
+            self.rows.measures.append((self.next_id, *map(_measured, measures)))
         self.rows.size_characters += 200
         self.next_id += 1
 
@@ -205,12 +220,44 @@ class Projector:
         rows.size_characters += 3 * len(text)
 
 
-def whole_output(usage: Usage) -> Usage:
-    """Return usage whose output holds its reasoning (DESIGN 6): more reasoning than output was counted beside it."""
-    output, reasoning = usage.output_tokens, usage.reasoning_tokens
-    if output is None or reasoning is None or reasoning <= output:
-        return usage
-    return usage._replace(output_tokens=output + reasoning)
+def usage_row(usage: Usage) -> Row:
+    """Return the values of a usage record in the order of its fields: absurd counts and costs are unknown.
+
+    The output holds its reasoning (DESIGN 6): more reasoning than output was counted beside it.
+    """
+    message_id, request_id, provider, model_name, ts, *counts, cost_usd = usage
+    given, output, cache_read, cache_write, reasoning = map(_sane, counts)
+    if output is not None and reasoning is not None and reasoning > output:
+        output += reasoning
+    if cost_usd is not None and abs(cost_usd) > MAX_COST_USD:
+        cost_usd = None
+    return (bounded(message_id), bounded(request_id), bounded(provider), bounded(model_name), ts, given, output,
+            cache_read, cache_write, reasoning, cost_usd)  # fmt: skip
+
+
+def _sane(count: int | None) -> int | None:
+    return count if count is not None and count <= MAX_TOKENS else None
+
+
+def _measured(value: str | float | None) -> str | float | None:
+    """Return a value of what Aether measured; its counts are capped, as it caps them itself (spec/aether.md 4.1)."""
+    if isinstance(value, str):
+        return bounded(value)
+    return min(value, MAX_TOKENS) if isinstance(value, int) else value
+
+
+@overload
+def bounded(text: str) -> str: ...
+@overload
+def bounded(text: str | None) -> str | None: ...
+def bounded(text: str | None) -> str | None:
+    """Return an id, name, path or title; of one over ``MAX_NAME_CHARACTERS`` its beginning and a hash of the whole.
+
+    Equal ones stay equal and different ones different, so what is joined by them still is.
+    """
+    if text is None or len(text) <= MAX_NAME_CHARACTERS:
+        return text
+    return f"{text[: MAX_NAME_CHARACTERS - 20]}…{hash_of(text) & 0xFFFFFFFFFFFFFFFF:016x}"
 
 
 def check_storable(values: Iterable[object]) -> None:

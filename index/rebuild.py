@@ -155,5 +155,5 @@ def _loss(settings: Settings, seen: Look, prune: bool) -> list[str]:
 def _note_deletions(settings: Settings, report: IngestReport, seen: Look) -> None:
     for agent in settings.agents:
         oldest = seen.oldest_transcript_ns(agent.name)
-        if oldest is not None and agent.deletes_after_days is not None:
+        if oldest is not None and agent.deletes_after_days is not None and not settings.keeps(agent.name):
             report.notes.append(deletion_notice(agent.title, agent.deletes_after_days, oldest))

@@ -126,7 +126,7 @@ def _reads_on(reader: sqlite3.Connection, step: Step, known: KnownSource) -> boo
     """Return whether a grown file is the old one with a longer tail. Reads ``EDGE_BYTES`` twice."""
     row = reader.execute(statements.SOURCE_STATE, (known.id,)).fetchone()
     try:
-        with open_regular(step.source.path, 0) as file:
+        with open_regular(step.read_path, 0) as file:
             return row is not None and edges(file, known.offset_bytes) == tuple(row[:2])
     except OSError:
         return True  # it will be held, which is no work

@@ -8,13 +8,14 @@ from __future__ import annotations
 import gc
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 from index import statements
 from index.discovery import Look
-from index.plan import FAILED, HELD, INDEXED, KnownSource, Plan, Step, make_plan
+from index.plan import FAILED, HELD, INDEXED, KnownSource, Plan, StandingIn, Step, make_plan
 from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
 from index.unchanged import Group, Row, groups_of, set_apart
@@ -54,9 +55,9 @@ def plan_against(
         if read_all:
             return plan_of(settings, seen, read_known(connection), prune=prune, read_all=True)
         agents: dict[str, int] = dict(connection.execute(_AGENTS))
-        groups = [group for group in groups_of(seen.found) if group.agent in agents]
+        groups = [group for group in groups_of([*seen.found, *seen.kept]) if group.agent in agents]
         rows = _read_rows(connection, groups, agents)
-        rest = set_apart(seen.found, groups, rows, {id_: name for name, id_ in agents.items()})
+        rest = set_apart(seen.found, groups, rows, {id_: name for name, id_ in agents.items()}, seen.kept)
         known = _read_known_among(connection, rest.keys)
     finally:
         connection.execute("COMMIT")
@@ -67,6 +68,9 @@ def plan_against(
         excluded=seen.excluded,
         same=rest.same,
         prune=prune,
+        kept=rest.kept,
+        copies=seen.copies,
+        standing_in=_standing_in(settings, seen),
     )
 
 
@@ -113,7 +117,16 @@ def plan_of(
         excluded=seen.excluded,
         prune=prune,
         read_all=read_all,
+        kept=seen.kept,
+        copies=seen.copies,
+        standing_in=_standing_in(settings, seen),
     )
+
+
+def _standing_in(settings: Settings, seen: Look) -> StandingIn:
+    """Return how many kept copies are read; without keeping, open ones stay open and tell nothing of lately."""
+    lately = Counter({agent: len(sources) for agent, sources in seen.lost.items() if settings.keeps(agent)})
+    return StandingIn(lately, seen.kept_by_agent - lately)
 
 
 def why_still_unreadable(step: Step) -> str | None:
@@ -125,7 +138,7 @@ def why_still_unreadable(step: Step) -> str | None:
     if known is None or not (known.status == HELD or (known.status == FAILED and known.stat == step.source.stat)):
         return None
     try:
-        with open_regular(known.path, 0) as file:
+        with open_regular(step.read_path, 0) as file:
             file.read(1)
     except OSError as error:
         return error.strerror or type(error).__name__
@@ -136,7 +149,7 @@ def begin_report(settings: Settings, seen: Look) -> IngestReport:
     """Return a report that names the roots and what lies in the way."""
     report = IngestReport(settings.index_path)
     for agent in settings.agents:
-        report.agents[agent.name] = AgentReport()
+        report.agents[agent.name] = AgentReport(kept=settings.keeps(agent.name))
     for found in seen.found:
         mine = report.agents[found.root.agent]
         (mine.roots if found.exists else mine.missing_roots).append(str(found.root.path))
@@ -144,6 +157,8 @@ def begin_report(settings: Settings, seen: Look) -> IngestReport:
         for trouble in found.troubles:
             report.problems.append(Problem(trouble.kind, trouble.path, None, None, trouble.message))
             report.problems_total += 1
+    for agent_name, count in seen.kept_by_agent.items():
+        report.agents[agent_name].sources.seen += count
     return report
 
 

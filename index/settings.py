@@ -15,8 +15,8 @@ from typing import Final
 from index.opening import projection_of
 from index.projection import Limits
 from persist.agents import AGENTS
+from persist.archive.names import OWN_AGENTS
 from persist.config import Configuration, check_agents, load
-from persist.errors import ConfigError
 from persist.places import Places, expand, places_of
 from persist.sources import Agent, Environment, Root
 
@@ -53,6 +53,10 @@ class Settings:
         """Return the agents of this run."""
         return frozenset(agent.name for agent in self.agents)
 
+    def keeps(self, agent: str) -> bool:
+        """Return whether an agent's transcripts are copied to the archive: those of all agents but our own store's."""
+        return self.configuration.keep and agent not in OWN_AGENTS
+
     def agent(self, name: str) -> Agent:
         """Return an agent by name, also one that is not part of this run. Raises ``KeyError`` for an unknown name."""
         return AGENTS[name]
@@ -71,8 +75,6 @@ def load_settings(
     places = places_of(environment, cwd, index)
     configuration = load(places.config, environment.home)
     check_agents(places.config, configuration, AGENTS)
-    if configuration.keep:
-        raise ConfigError(places.config, "'keep: true' is not built yet: this version copies nothing")
     chosen = configuration.agents
     extra = [(agent, expand(path, environment.home, cwd)) for agent, path in extra_roots]
     agents = tuple(

@@ -19,11 +19,10 @@ from index.sessions import find_session
 from index.settings import Settings
 from index.sqlite_errors import translate_read_errors
 from index.transcripts import event_row, read_events
-from persist.compressed import plain
+from persist.archive.opening import open_transcript
 from persist.errors import AmbiguousError, NotFoundError, StoreIOError
 from persist.fingerprint import stat_of
 from persist.reading import Checkpoint, SourceReader
-from persist.regular import open_regular
 from persist.sources import Source
 
 _PLACE: Final = """SELECT s.id, a.name, s.kind, s.path, s.root, e.line_number, e.offset_bytes, e.event_index,
@@ -124,11 +123,11 @@ def _those_there(connection: sqlite3.Connection, session_row: int) -> str:
 def _read(settings: Settings, place: _Place, number_on_line: int) -> EventRow:
     limit = settings.configuration.limits.max_line_bytes
     try:
-        with open_regular(place.path) as file:
-            source = Source(place.agent, place.kind, place.path, place.root, stat_of(os.fstat(file.fileno())))
+        with open_transcript(settings.places.archive, place.agent, place.path) as opened:
+            stat = stat_of(os.fstat(opened.file.fileno()))
+            source = Source(place.agent, place.kind, place.path, place.root, stat)
             start = Checkpoint(offset_bytes=place.offset_bytes, line_number=place.line_number)
-            read_from = plain(place.path, file)
-            reader = SourceReader(settings.agent(place.agent), source, read_from, start, max_line_bytes=limit)
+            reader = SourceReader(settings.agent(place.agent), source, opened.plain, start, max_line_bytes=limit)
             line = next(iter(reader), None)
     except OSError as error:
         raise StoreIOError(place.path, "read", error.strerror or type(error).__name__) from error

@@ -11,11 +11,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
+from index.discovery import Look
 from index.errors import AsterIndexError, NoIndexError
-from index.freshness import freshness
-from index.notices import deletion_notice
+from index.freshness import look_behind, state_of
+from index.notices import deletion_notice, keeping_notice
 from index.opening import is_current, open_reader
 from index.results import AgentStatus, Status
+from index.run import without_cycles
 from index.settings import Settings
 from index.sqlite_errors import translate_read_errors
 
@@ -64,13 +66,17 @@ def _with_index(settings: Settings, connection: sqlite3.Connection, size_bytes: 
         held.setdefault(agent, []).append((path, why or ""))
     agents: dict[str, AgentStatus] = {}
     for name, sources, sessions, events, damaged, oldest in connection.execute(_AGENTS):
-        agents[name] = AgentStatus(sources, sessions, events, damaged, False, oldest, tuple(held.get(name, ())))
+        agents[name] = AgentStatus(
+            sources, sessions, events, damaged, settings.keeps(name), oldest, tuple(held.get(name, ()))
+        )
     blocks, archived = connection.execute(
         "SELECT count(*), coalesce(sum(archived), 0) FROM memory_blocks WHERE agent = 'aster'"
     ).fetchone()
     seen, indexed, skipped, damaged_lines, pending, bad_times = connection.execute(_LINES).fetchone()
-    state = freshness(settings, connection)
+    with without_cycles():
+        behind = look_behind(settings, connection)
     current = is_current(connection, settings.projection)
+    state = state_of(settings.index_path, not (behind.is_empty and current), behind)
     return Status(
         path=settings.index_path,
         exists=True,
@@ -88,14 +94,24 @@ def _with_index(settings: Settings, connection: sqlite3.Connection, size_bytes: 
             "seen": seen, "indexed": indexed, "skipped": skipped, "damaged": damaged_lines, "bytes_pending": pending,
             "bad_times": bad_times,
         },
-        notes=_notes(settings, connection),
+        notes=_notes(settings, connection, behind.seen),
     )  # fmt: skip
 
 
-def _notes(settings: Settings, connection: sqlite3.Connection) -> tuple[str, ...]:
+def _notes(settings: Settings, connection: sqlite3.Connection, seen: Look) -> tuple[str, ...]:
     oldest = dict(connection.execute(_OLDEST).fetchall())
     return tuple(
         deletion_notice(agent.title, agent.deletes_after_days, oldest[agent.name])
         for agent in settings.agents
-        if agent.deletes_after_days is not None and agent.name in oldest
+        if agent.deletes_after_days is not None and agent.name in oldest and not settings.keeps(agent.name)
+    ) + _kept(settings, seen)
+
+
+def _kept(settings: Settings, seen: Look) -> tuple[str, ...]:
+    """Say of each agent with copies how many there are."""
+    gone = seen.kept_by_agent
+    return tuple(
+        keeping_notice(agent.title, sum(len(folder.copies) for folder in catalogue.folders.values()), gone[agent.name])
+        for agent in settings.agents
+        if (catalogue := seen.catalogues.get(agent.name)) is not None
     )

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 
 from index.results import EventRow
 from index.settings import Settings
-from persist.compressed import plain
+from persist.archive.opening import open_transcript
 from persist.errors import NotFoundError, StoreIOError
 from persist.fingerprint import stat_of
 from persist.ids import MIN_PREFIX_CHARACTERS
 from persist.reading import Numbered, ReadLine, SourceReader
-from persist.regular import open_regular
 from persist.sources import Source
 
 
@@ -60,9 +59,9 @@ def read_events(
     """Yield the events of one transcript, read whole. Raises ``StoreIOError`` where it cannot be read."""
     limit = settings.configuration.limits.max_line_bytes
     try:
-        with open_regular(path, 0) as file:
-            source = Source(agent, kind, path, root, stat_of(os.fstat(file.fileno())))
-            for line in SourceReader(settings.agent(agent), source, plain(path, file), max_line_bytes=limit):
+        with open_transcript(settings.places.archive, agent, path) as opened:
+            source = Source(agent, kind, path, root, stat_of(os.fstat(opened.file.fileno())))
+            for line in SourceReader(settings.agent(agent), source, opened.plain, max_line_bytes=limit):
                 for numbered in line.events:
                     yield event_row(numbered, line, path, numbered.event_index not in hidden)
     except OSError as error:

@@ -34,9 +34,11 @@ class Group(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Rest:
     """What is left to plan: ``found`` without the sources that are as they were, which ``same`` counts by agent;
-    ``keys`` are (agent, path) of all others, those on disk and those that only the index has."""
+    ``kept`` the same of those whose kept copies are read; ``keys`` are (agent, path) of all others, those on disk and
+    those that only the index has."""
 
     found: tuple[Found, ...]
+    kept: tuple[Found, ...]
     same: Counter[str]
     keys: frozenset[tuple[str, str]]
 
@@ -47,13 +49,19 @@ def groups_of(found: Sequence[Found]) -> list[Group]:
     return list(dict.fromkeys(Group(agent, kind, root) for kind in _KINDS for agent, root in looks))
 
 
-def set_apart(found: Sequence[Found], groups: Sequence[Group], known: list[Row], agents: Mapping[int, str]) -> Rest:
+def set_apart(
+    found: Sequence[Found],
+    groups: Sequence[Group],
+    known: list[Row],
+    agents: Mapping[int, str],
+    kept: Sequence[Found] = (),
+) -> Rest:
     """Set apart what is as it was. ``known`` are the index's rows, in order, by the numbers of ``groups``.
 
-    ``agents`` names agents by their ids. Cost where nothing changed: a row for each source and one comparison of two
-    lists; else two sets of them.
+    ``kept`` are looks at sources whose kept copies are read; none of them is in ``found``. ``agents`` names agents by
+    their ids. Cost where nothing changed: a row for each source and one comparison of two lists; else two sets of them.
     """
-    found = _without_repeats(found)
+    found = [*_without_repeats(found), *kept]
     numbers = [_numbers(look, groups) for look in found]
     seen: list[Row] = []
     for look, by_kind in zip(found, numbers, strict=True):
@@ -78,7 +86,8 @@ def set_apart(found: Sequence[Found], groups: Sequence[Group], known: list[Row],
         same[agent] += len(look.sources) - len(changed)
         keys.update((agent, source.path) for source in changed)
         rest.append(replace(look, sources=changed))
-    return Rest(tuple(rest), +same, frozenset(keys))
+    first_kept = len(rest) - len(kept)
+    return Rest(tuple(rest[:first_kept]), tuple(rest[first_kept:]), +same, frozenset(keys))
 
 
 def _numbers(look: Found, groups: Sequence[Group]) -> dict[str, int]:

@@ -1,12 +1,14 @@
 """Lists and shows sessions where there is no index yet, by bounded reads of the transcripts.
 
-Reads at most ``WINDOW_BYTES`` of each file to list it, so turns and events of longer ones are lower bounds. Uses the
-same rules as settling (``index.settle.sessions.session_values``), so that an index later says the same.
+Reads at most ``WINDOW_BYTES`` of each file's beginning and ``TAIL_BYTES`` of its end to list it: of longer ones turns
+and events are lower bounds, while the last activity and the last title are at the end. Uses the same rules as settling
+(``index.settle.sessions.session_values``), so that an index later says the same.
 """
 
 from __future__ import annotations
 
 import io
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,17 +20,18 @@ from index.results import EventRow, SessionRow
 from index.settings import Settings
 from index.settle.sessions import ToldSource, ToldTrait, session_values
 from index.transcripts import no_session, read_events
-from persist.compressed import plain
+from persist.archive.opening import OpenedTranscript, open_transcript
+from persist.compressed import is_compressed
 from persist.errors import AmbiguousError
 from persist.events import Event, Trait
 from persist.ids import MIN_PREFIX_CHARACTERS
 from persist.projects import ProjectResolver
 from persist.reading import SourceReader
-from persist.regular import open_regular
 from persist.sources import TRANSCRIPT, Source
 from persist.times import from_ns
 
 WINDOW_BYTES: Final = 256 * 1024
+TAIL_BYTES: Final = 64 * 1024
 
 
 Prompt: TypeAlias = tuple[int, bool]
@@ -58,6 +61,11 @@ def list_from_files(
     chosen.sort(key=lambda row: row.agent)
     chosen.sort(key=lambda row: (row.updated_at or "", row.session_id), reverse=True)
     return len(chosen), chosen if limit is None else chosen[:limit]
+
+
+def is_read_whole(row: SessionRow) -> bool:
+    """Whether a session listed here was read whole, so that its counts are right; one in several files may be both."""
+    return row.size_bytes <= WINDOW_BYTES and not any(is_compressed(path) for path in row.paths)
 
 
 def show_from_files(settings: Settings, text: str) -> tuple[SessionRow, Iterator[EventRow]]:
@@ -97,7 +105,8 @@ def _events(settings: Settings, session: SessionRow) -> Iterator[EventRow]:
 
 
 def _glances(settings: Settings, agent: str | None) -> Iterator[_Glance]:
-    for found in look(settings).found:
+    seen = look(settings)
+    for found in (*seen.found, *seen.kept):
         for source in found.sources:
             if source.kind == TRANSCRIPT and agent in (None, source.agent):
                 glance = _glance(settings, source)
@@ -107,8 +116,8 @@ def _glances(settings: Settings, agent: str | None) -> Iterator[_Glance]:
 
 def _glance(settings: Settings, source: Source) -> _Glance | None:
     try:
-        with open_regular(source.path) as file:
-            window = plain(source.path, file).read(WINDOW_BYTES)
+        with open_transcript(settings.places.archive, source.agent, source.path) as opened:
+            window = _ends(opened)
     except OSError:  # it is listed all the same, by its name; showing it tells what is wrong
         nothing = ToldSource(None, None, from_ns(source.stat.mtime_ns) or "", 0, [], None)
         return _Glance(Path(source.path).stem, None, nothing, Counter(), source)
@@ -132,6 +141,20 @@ def _glance(settings: Settings, source: Source) -> _Glance | None:
         first_prompt,
     )  # fmt: skip
     return _Glance(final.session_id or Path(source.path).stem, final.head_time(), told, prompts, source)
+
+
+def _ends(opened: OpenedTranscript) -> bytes:
+    """Return the lines at the beginning of a transcript and at its end; of a compressed one those at its beginning."""
+    head = opened.plain.read(WINDOW_BYTES)
+    size_bytes = os.fstat(opened.file.fileno()).st_size
+    if opened.plain is not opened.file or size_bytes <= len(head):
+        return head
+    start = max(len(head), size_bytes - TAIL_BYTES)
+    opened.file.seek(start)
+    tail = opened.file.read(TAIL_BYTES)
+    if start == len(head):
+        return head + tail
+    return head[: head.rfind(b"\n") + 1] + tail[tail.find(b"\n") + 1 :]
 
 
 def _prompt(source: Source, session_id: str | None, event: Event) -> Prompt:

@@ -9,7 +9,8 @@ does not count; Aether drops it with its next rewrite.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -83,30 +84,81 @@ def read(path: Path) -> History:
 
 
 def append(path: Path, entry: PromptEntry) -> None:
-    """Add the newest entry; beyond ``KEPT`` the oldest go, and the file is replaced as a whole.
+    """Add the newest entry, as :func:`extend` does."""
+    extend(path, [entry])
 
-    A prompt without words is not kept. Raises ``BusyError`` and ``StoreIOError``.
+
+def extend(path: Path, entries: Sequence[PromptEntry]) -> None:
+    """Add the newest entries, in order; beyond ``KEPT`` the oldest go, and the file is replaced as a whole.
+
+    Prompts without words are not kept. Raises ``BusyError`` and ``StoreIOError``. Cost: the file is read, and written
+    once, however many entries there are.
     """
-    if not entry.prompt.strip():
+    added = [entry.line() for entry in entries if entry.prompt.strip()][-KEPT:]
+    if not added:
         return
     with locked(path.with_name(LOCK_NAME)):
         units = _units(path)
         damaged = sum(unit.damage is not None for unit in units)
-        if sum(len(unit.entries) for unit in units) < KEPT and damaged <= KEPT_DAMAGED:
-            append_lines(path, [entry.line()], already_locked=True, durable=False)
+        if sum(len(unit.entries) for unit in units) + len(added) <= KEPT and damaged <= KEPT_DAMAGED:
+            append_lines(path, added, already_locked=True, durable=False)
         else:
-            write_atomic(path, _joined([*_newest(units, KEPT - 1), entry.line()]), durable=False)
+            write_atomic(path, _joined([*_newest(units, KEPT - len(added)), *added]), durable=False)
 
 
-def replace_all(path: Path, entries: Sequence[PromptEntry]) -> History:
+def replace_all(path: Path, entries: Sequence[PromptEntry], *, before: Sequence[PromptEntry] | None = None) -> History:
     """Put ``entries``, oldest first, in the place of those in the file; the newest ``KEPT`` stay.
 
-    Unreadable lines of the old file stay, in front. Raises ``BusyError`` and ``StoreIOError``.
+    ``before`` is what the file held when ``entries`` began to be gathered: what was added since, and is not among
+    them, stays behind them. Unreadable lines of the old file stay, in front. Returns what the file then holds. Raises
+    ``BusyError`` and ``StoreIOError``.
     """
     with locked(path.with_name(LOCK_NAME)):
-        damaged = [unit.data for unit in _units(path) if unit.damage is not None][-KEPT_DAMAGED:]
-        write_atomic(path, _joined([*damaged, *(entry.line() for entry in entries[-KEPT:])]), durable=False)
+        units = _units(path)
+        damaged = [unit.data for unit in units if unit.damage is not None][-KEPT_DAMAGED:]
+        now = [entry for unit in units for entry in unit.entries]
+        added = [] if before is None else _added(now, before, entries)
+        kept = [*entries, *added][-KEPT:]
+        write_atomic(path, _joined([*damaged, *(entry.line() for entry in kept)]), durable=False)
     return read(path)
+
+
+def change(path: Path, change_one: Callable[[PromptEntry], PromptEntry | None]) -> int:
+    """Put what ``change_one`` returns in each entry's place, ``None`` taking it away; return how many changed.
+
+    Every other line stays byte for byte; where nothing changes, nothing is written. Of a damaged line that holds a
+    changed entry only its entries stay. Raises ``BusyError`` and ``StoreIOError``.
+    """
+    if not path.exists():
+        return 0
+    with locked(path.with_name(LOCK_NAME)):
+        lines: list[bytes] = []
+        changed = 0
+        for unit in _units(path):
+            kept = [change_one(entry) for entry in unit.entries]
+            differing = sum(one != entry for one, entry in zip(kept, unit.entries, strict=True))
+            changed += differing
+            lines += [entry.line() for entry in kept if entry is not None] if differing else [unit.data]
+        if changed:
+            write_atomic(path, _joined(lines), durable=False)
+    return changed
+
+
+def _added(
+    now: Sequence[PromptEntry], before: Sequence[PromptEntry], gathered: Sequence[PromptEntry]
+) -> list[PromptEntry]:
+    """Return the entries of ``now`` that were not there before and are not among those gathered, in order."""
+    known = Counter(before)
+    gathered_more = Counter(gathered) - known
+    added = []
+    for entry in now:
+        if known[entry]:
+            known[entry] -= 1
+        elif gathered_more[entry]:
+            gathered_more[entry] -= 1
+        else:
+            added.append(entry)
+    return added
 
 
 def _joined(lines: Iterable[bytes]) -> bytes:

@@ -1,6 +1,6 @@
 """What Aether's and Aster's own tests assert, number by number: the test here that holds it, or why none does.
 
-The numbers are those of ``spec/aether.md`` 5 (1 to 32, 56 to 63 and 77 to 102) and ``spec/aster.md`` 7 (all). An entry
+The numbers are those of ``spec/aether.md`` 5 (1 to 102) and ``spec/aster.md`` 7 (1 to 99). An entry
 is the place of one test or of several, ``folder/file.py::[Class::]name`` below ``tests``, or a sentence: why the
 behaviour is not this product's, or what is done instead. The tests below prove that each place exists and that none is
 left out.
@@ -23,11 +23,13 @@ _SEARCH: Final = "index/search/test_search.py"
 _READ: Final = "persist/test_aster_transcript.py::TestWhatAstersTestsAssert"
 _WRITE: Final = "persist/test_aster_writer.py"
 _BLOCKS: Final = "persist/test_blocks.py"
+_MEMORY: Final = "persist/test_memory_store.py::TestWhatAstersTestsAssert"
+_LIST: Final = "persist/test_aether_listing.py"
+_STORE: Final = "persist/test_aether_store.py"
+_CHAT: Final = "persist/test_aether_conversation.py"
+_RESUMED: Final = "persist/test_aster_store.py::TestWhatAstersTestsAssert"
 
 _RUNTIME: Final = "not ours: this happens in the running agent, before anything is recorded (DESIGN 15)"
-_TERMINAL: Final = "not ours: the agent's terminal chat; what it needs of the store is behaviours 1 to 13 (DESIGN 15)"
-_MEMORY_WRITER: Final = "not yet: the writers of memory come with their commands; what they write is read, see"
-_IMPORT: Final = "not yet: importing sessions comes with its command; foreign agents are read in place instead"
 _GRANTS: Final = "not ours: grants are never opened (DESIGN 5), as test_laws.py proves"
 _CONSOLIDATION: Final = "not yet: digests and applied plans come with their commands; the marker in the journal is read"
 _PLANS: Final = "not ours: plan files are never opened (DESIGN 5), as test_laws.py proves"
@@ -74,7 +76,52 @@ AETHER: Final[dict[int, str | tuple[str, ...]]] = {
     30: f"{_LOG}::test_b30_what_was_appended_is_loaded_in_order_without_the_transient",
     31: f"{_LOG}::test_b31_a_malformed_last_line_hides_nothing",
     32: f"{_LOG}::test_b32_a_torn_last_line_leaves_the_rest_readable_again_and_again",
-    56: f"{_SEARCH}::test_only_the_newest_hundred_prompts_are_searched",
+    33: f"{_LIST}::test_b33_newest_first_by_time_not_by_its_text",
+    34: f"{_LIST}::test_b34_the_title_is_the_first_line_of_the_first_prompt_behind_other_events",
+    35: f"{_LIST}::test_b35_other_files_and_bad_metadata_are_left_out_and_named",
+    36: (
+        f"{_LIST}::test_b36_a_missing_folder_is_an_empty_list",
+        f"{_STORE}::test_b36_a_missing_folder_lists_nothing_and_a_missing_session_is_not_found",
+    ),
+    37: f"{_LIST}::test_b37_a_prompt_without_text_is_a_media_prompt",
+    38: f"{_LIST}::test_b38_a_long_title_is_at_most_84_bytes_and_ends_with_an_ellipsis",
+    39: f"{_LIST}::test_b39_a_session_without_prompt_has_no_title",
+    40: f"{_LIST}::test_b40_blank_and_malformed_lines_do_not_spoil_the_title",
+    41: f"{_STORE}::test_b41_metadata_has_its_mode_also_where_there_is_none",
+    42: f"{_STORE}::test_b42_control_events_are_kept_and_are_no_prompts",
+    43: f"{_STORE}::test_b43_transient_lines_of_others_are_left_out",
+    44: f"{_LIST}::test_b44_the_line_limit_itself_is_within",
+    45: f"{_LIST}::test_b45_the_byte_limit_itself_is_within",
+    46: f"{_LIST}::test_b46_blank_runs_beyond_the_bound_truncate",
+    47: f"{_STORE}::TestRelocate::test_b47_metadata_and_the_historys_folder_change_and_nothing_else",
+    48: f"{_STORE}::TestRelocate::test_b48_the_recorded_folder_can_be_read",
+    49: f"{_LIST}::test_b49_b50_preview_tells_session_turns_and_calls",
+    50: f"{_LIST}::test_b49_b50_preview_tells_session_turns_and_calls",
+    51: f"{_LIST}::test_b51_an_unknown_session_is_not_found",
+    52: f"{_LIST}::test_b52_of_205_prompts_eight_are_shown",
+    53: (
+        f"{_STORE}::TestPrompts::test_b53_the_display_form_is_what_is_searched_and_listed",
+        f"{_CHAT}::test_b53_the_whole_content_is_rebuilt_where_a_display_form_is_shown",
+    ),
+    54: f"{_STORE}::TestPrompts::test_b54_an_event_stays_where_the_history_cannot_be_written_and_a_rebuild_repairs_it",
+    55: f"{_STORE}::TestHome::test_b55_a_blank_override_is_none_and_another_wins",
+    56: (
+        f"{_SEARCH}::test_only_the_newest_hundred_prompts_are_searched",
+        f"{_STORE}::TestPrompts::test_b56_to_b61_the_newest_hundred_smart_case_bytes_and_limits",
+    ),
+    64: f"{_CHAT}::test_b64_message_ids_survive_again_and_again",
+    65: f"{_CHAT}::test_b65_two_texts_in_one_turn_are_two_messages",
+    66: f"{_CHAT}::test_b66_control_events_are_no_messages_and_the_last_switch_tells_the_agent",
+    67: f"{_CHAT}::test_b67_a_note_of_a_background_tool_stands_behind_answers_that_wait",
+    68: f"{_CHAT}::test_b68_a_call_its_result_and_a_text_are_one_message_and_its_answer",
+    69: f"{_CHAT}::test_b69_a_tool_error_is_a_failed_answer_and_a_clear_removes_what_was_before",
+    70: f"{_CHAT}::test_b70_nothing_and_an_end_without_content_add_no_message",
+    71: f"{_CHAT}::test_b71_a_turns_end_resets_what_was_collected",
+    72: f"{_CHAT}::test_b72_compaction_leaves_one_summary",
+    73: f"{_CHAT}::test_b73_chunks_are_neither_written_nor_rebuilt",
+    74: f"{_CHAT}::test_b74_boundaries_are_the_live_runs_also_with_a_repeated_provider_id",
+    75: f"{_CHAT}::test_b75_the_agents_going_on_by_itself_is_a_message_with_its_id",
+    76: f"{_CHAT}::test_b76_system_messages_stay_and_nothing_gives_no_summary",
     57: f"{_SEARCH}::test_case_literals_offsets_and_parts_of_the_newest_prompts",
     58: f"{_SEARCH}::test_case_literals_offsets_and_parts_of_the_newest_prompts",
     59: f"{_SEARCH}::test_a_limit_is_between_one_and_fifty_and_more_is_told",
@@ -127,9 +174,15 @@ AETHER: Final[dict[int, str | tuple[str, ...]]] = {
 ASTER: Final[dict[int, str | tuple[str, ...]]] = {
     1: f"{_WRITE}::TestRoundTrip::test_1_a_session_resumes_under_the_id_it_reports",
     2: f"{_WRITE}::TestRoundTrip::test_2_and_3_an_upper_case_file_is_reopened_not_hidden",
-    3: f"{_WRITE}::TestRoundTrip::test_2_and_3_an_upper_case_file_is_reopened_not_hidden",
+    3: (
+        f"{_WRITE}::TestRoundTrip::test_2_and_3_an_upper_case_file_is_reopened_not_hidden",
+        "cli/test_sessions_changing.py::TestDelete::test_legacy_headerless_and_empty_files_are_listed_shown_and_deleted",
+    ),
     4: f"{_READ}::test_4_and_5_a_title_survives_and_the_newest_wins",
-    5: f"{_READ}::test_4_and_5_a_title_survives_and_the_newest_wins",
+    5: (
+        f"{_READ}::test_4_and_5_a_title_survives_and_the_newest_wins",
+        "cli/test_sessions_changing.py::TestRename::test_a_persons_title_stays_over_later_ones_of_the_agent",
+    ),
     6: f"{_READ}::test_6_an_untitled_session_shows_its_first_prompt",
     7: f"{_READ}::test_7_steering_is_stored_and_no_turn",
     8: f"{_READ}::test_8_a_file_from_before_reasoning_loads",
@@ -139,45 +192,74 @@ ASTER: Final[dict[int, str | tuple[str, ...]]] = {
     12: f"{_WRITE}::TestRoundTrip::test_12_opened_again_there_is_one_header_and_one_session",
     13: f"{_READ}::test_13_no_session_no_latest",
     14: (
+        f"{_MEMORY}::test_14_context_recall_and_an_unknown_name",
         "persist/test_context.py::test_nothing_at_all_is_empty",
         "persist/test_context.py::test_the_sample",
         f"{_BLOCKS}::test_find",
         "cli/test_store_commands.py::test_an_unknown_block_names_near_ones",
     ),
     **dict.fromkeys(range(15, 19), _GRANTS),
-    19: f"{_MEMORY_WRITER} {_BLOCKS}::test_the_sample_block_in_full",
+    19: f"{_MEMORY}::test_19_a_sourced_block_keeps_its_source_and_birth",
     20: (
+        f"{_MEMORY}::test_20_the_journal_in_order_and_a_failed_recall_adds_nothing",
         "persist/test_journal.py::test_the_sample_newest_first",
         "cli/test_store_commands.py::test_a_block_is_printed_and_the_recall_noted",
         "cli/test_store_commands.py::test_an_unknown_block_names_near_ones",
     ),
-    21: f"{_BLOCKS}::test_archived_blocks_are_listed_apart",
-    22: "persist/test_context.py::test_seventy_blocks_list_the_newest_sixty_and_say_so",
-    23: f"{_MEMORY_WRITER} persist/test_journal.py::test_the_sample_newest_first",
+    21: (
+        f"{_MEMORY}::test_21_archive_takes_it_out_of_list_and_context",
+        f"{_BLOCKS}::test_archived_blocks_are_listed_apart",
+    ),
+    22: (
+        f"{_MEMORY}::test_22_of_seventy_blocks_the_newest_sixty",
+        "persist/test_context.py::test_seventy_blocks_list_the_newest_sixty_and_say_so",
+    ),
+    23: f"{_MEMORY}::test_23_a_sourced_fact_names_its_session",
     24: (
         f"{_BLOCKS}::test_b87_without_a_name_the_file_gives_it",
         "persist/test_frontmatter.py::test_without_a_header_the_whole_text_is_the_body",
     ),
-    25: "cli/test_store_commands.py::test_a_recall_without_journal_writes_nothing",
-    26: f"{_BLOCKS}::test_newest_first_counts_nanoseconds_then_names",
-    27: "persist/test_project_memory.py::test_the_text_is_none_until_there_is_a_file",
+    25: (
+        f"{_MEMORY}::test_25_a_peek_is_no_recall",
+        "cli/test_store_commands.py::test_a_recall_without_journal_writes_nothing",
+    ),
+    26: (
+        f"{_MEMORY}::test_26_and_27_recent_first_and_no_project_text_until_there_is_a_fact",
+        f"{_BLOCKS}::test_newest_first_counts_nanoseconds_then_names",
+    ),
+    27: (
+        f"{_MEMORY}::test_26_and_27_recent_first_and_no_project_text_until_there_is_a_fact",
+        "persist/test_project_memory.py::test_the_text_is_none_until_there_is_a_file",
+    ),
     28: (
         "persist/test_aster_discover.py::test_a_file_in_an_older_home_is_shadowed_file_by_file",
         "cli/test_store_commands.py::test_older_homes_are_read_and_rank_lower",
+        "cli/test_sessions_changing.py::test_old_homes_are_changed_in_place_and_nothing_comes_back",
     ),
-    29: "not yet: old homes are read in place; the first command that writes the store will copy them (DESIGN 5)",
+    29: "not ours: old homes are read and written where they lie; Aster's own start copies them, credentials too",
     30: "not ours: settings of tool servers are the agent's, and are never opened",
     31: "not ours: settings of tool servers are the agent's, and are never opened",
     32: (
         "persist/test_claude_code_prompts.py::test_a_text_is_sorted_by_its_whole_structure",
         "persist/test_claude_code_prompts.py::test_contents_of_every_shape",
+        "persist/test_import_rounds.py::TestAstersTextRules::"
+        "test_32_injected_parts_and_tool_parts_go_plain_strings_and_input_text_stay",
     ),
     **dict.fromkeys(
         range(33, 38), "not ours: a tool of the agent's own chat; `asx search` and `sessions show` answer it"
     ),
     **dict.fromkeys(range(38, 50), _RUNTIME),
     **dict.fromkeys(range(50, 64), _RUNTIME),
-    **dict.fromkeys(range(64, 71), _TERMINAL),
+    64: f"{_RESUMED}::test_64_resuming_the_latest_gives_its_two_messages",
+    65: f"{_RESUMED}::test_65_looking_for_a_session_to_go_on_with_opens_no_file",
+    66: f"{_RESUMED}::test_66_an_id_resumes_though_another_is_newer",
+    67: f"{_RESUMED}::test_67_an_unknown_id_is_an_error_and_creates_nothing",
+    68: f"{_RESUMED}::test_68_a_session_without_a_prompt_is_none_to_go_on_with",
+    69: (
+        f"{_RESUMED}::test_69_it_says_when_there_is_none",
+        "cli/test_sessions_writing.py::TestLatestAndResume::test_none_is_said_and_code_1",
+    ),
+    70: f"{_RESUMED}::test_70_what_was_found_is_reopened_and_not_begun_again",
     71: f"{_WRITE}::TestRoundTrip::test_71_a_recorded_prompt_is_in_the_file_at_once",
     72: f"{_READ}::test_8_a_file_from_before_reasoning_loads",
     73: f"{_READ}::test_73_to_77_calls_results_and_messages_without_words",
@@ -190,7 +272,7 @@ ASTER: Final[dict[int, str | tuple[str, ...]]] = {
 }
 
 TABLES: Final = {
-    "aether": (AETHER, {*range(1, 33), *range(56, 64), *range(77, 103)}),
+    "aether": (AETHER, {*range(1, 103)}),
     "aster": (ASTER, {*range(1, 100)}),
 }
 PLACES: Final = sorted(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -11,6 +11,9 @@ from cli.memory_store import memory_folders
 from cli.moments import count, local
 from cli.settings import open_places
 from cli.tables import Column, table
+
+if TYPE_CHECKING:
+    from persist.memory.journal import Operation
 
 EXAMPLES: Final = ("asx memory log", "asx memory log --limit 5 --json")
 _COLUMNS: Final = (
@@ -28,25 +31,36 @@ def command(
 ) -> int:
     """Print the memory journal, newest first.
 
-    Exits with 1 when nothing was ever noted.
+    What a change put aside is a version: asx memory restore NAME --at VERSION brings it back. Exits with 1 when nothing
+    was ever noted.
     """
-    from persist.memory.journal import JOURNAL_FILE, read_journal
+    from persist.memory.journal import JOURNAL_FILE, read_operations
 
     places = open_places()
-    entries = []
+    operations = []
     for folder in memory_folders(places):
-        found, damaged = read_journal(folder / JOURNAL_FILE)
-        entries += found
+        found, damaged = read_operations(folder)
+        operations += [one._replace(path=str(folder / one.path)) if one.path else one for one in found]
         if damaged:
             output.talk(f"{folder / JOURNAL_FILE}: {count(damaged, 'line')} cannot be read")
-    entries.sort(key=lambda entry: entry.ts or "", reverse=True)
-    shown = entries[:limit]
+    operations.sort(key=lambda one: one.entry.ts or "", reverse=True)
+    shown = operations[:limit]
     if json:
         output.emit_json(shapes.memory_log(shown))
     elif shown:
-        rows = [(local(one.ts), one.op, one.name, one.detail, one.source_session) for one in shown]
+        rows = [
+            (local(one.entry.ts), one.entry.op, one.entry.name, _detail(one), one.entry.source_session) for one in shown
+        ]
         for text in table(_COLUMNS, rows, output.table_columns()):
             output.line(text)
     else:
         output.talk(f"the journal in {places.memory} has no entries")
-    return exits.DONE if entries else exits.NOTHING_FOUND
+    return exits.DONE if operations else exits.NOTHING_FOUND
+
+
+def _detail(one: Operation) -> str:
+    """Return what is known beside the name: a fact's text, a successor, and the version by which it is undone."""
+    by = f"by {one.entry.by}" if one.entry.by else None
+    back = f"back to {one.restored}" if one.restored else None
+    kept = f"was {one.version}" if one.version else None
+    return ", ".join(part for part in (one.entry.detail, by, back, kept) if part)

@@ -7,7 +7,7 @@ from typing import Final
 from cli import options, output, shapes
 from cli.ingest_text import exit_code, print_report
 from cli.progress import progress
-from cli.settings import open_settings
+from cli.settings import named_roots, open_settings
 
 EXAMPLES: Final = ("asx rebuild", "asx rebuild --json")
 
@@ -28,10 +28,11 @@ def command(
     from index.rebuild import rebuild
 
     asked = [value.partition("=")[2] for value in root or ()]
+    settings = open_settings(index, root)
     with progress(quiet=quiet) as shown:
-        report = rebuild(open_settings(index, root), prune=prune, progress=shown)
+        report = rebuild(settings, prune=prune, progress=shown)
     if json:
         output.emit_json(shapes.ingest(report))
     else:
-        print_report(report, quiet=quiet, asked_roots=asked)
+        print_report(report, quiet=quiet, asked_roots=asked, named_roots=named_roots(settings))
     return exit_code(report, strict=strict, asked_roots=asked)

@@ -153,7 +153,7 @@ def _print_for_the_eye(found: Reports) -> None:
             name = padded(output.safe_line(report.name), names)
             for at, text in enumerate(wrapped(output.safe_line(_about(report)), room)):
                 output.line(f"  {' ' * names if at else output.styled(name, 'strong')}  {text}")
-    output.talk("run one: asx report NAME, narrowed by --since, --until, --project, --here, --agent")
+    output.talk("run one: asx report NAME --since 7d; --help has the others")
 
 
 def _about(report: Report) -> str:

@@ -26,13 +26,15 @@ def command(
 ) -> int:
     """Print the views that a query can read.
 
-    Each with a sentence, each column with its type and what it holds, then examples that run as they are. Needs no
-    index. The views are the contract; the tables behind them may change with any version.
+    Each with a sentence, each column with its type and what it holds, then examples that run as they are, and the
+    names of the reports on it. Needs no index. The views are the contract; the tables behind them may change with any
+    version.
     """
     import re
     from dataclasses import replace
 
     from index.describe import describe
+    from index.reports.statements import REPORTS
     from persist.errors import NotFoundError
 
     described = describe()
@@ -55,8 +57,14 @@ def command(
     output.line(f"-- generation {described.generation}")
     for table in described.tables:
         _print_table(table)
+    reports = [example for example in described.examples if example in REPORTS]
     for example in described.examples:
-        _print_example(example)
+        if example not in reports:
+            _print_example(example)
+    if reports:
+        output.line()
+        told = ", ".join(example.name for example in reports)
+        _print_beside("-- reports:", f"{told} (asx report NAME --sql prints one)")
     if name is None and output.is_terminal(sys.stdout):
         output.talk("\nasx schema --list prints the names alone, asx schema VIEW one view")
     return 0

@@ -1,6 +1,7 @@
 """What can be wrong with a statement of a person, in one sentence each, and SQLite's messages without foreign words.
 
-Standard library and ``index.errors`` only; the texts of the index never get into an error.
+Standard library, ``index.errors`` and the names of the public schema only; the texts of the index never get into an
+error.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ MAX_ANSWER_BYTES: Final = 24_000_000
 """What an answer may take in memory: rows are kept until the last is there, and a table is laid out whole."""
 _WORD: Final = re.compile(r"\w+")
 _MASKED: Final = re.compile(r"…(?:\W*…)+")
+_NAMELESS_HERE: Final = re.compile(r"no such (column|table): (?:\w+\.)*(\w+)\Z")
+_MOST_VIEWS: Final = 4
 _SQLITES_WORDS: Final = frozenset(
     """
     a aggregate all already ambiguous an and any argument arguments array as at bad be big binding bindings blob
-    bound by call can cannot changed check clause column columns compound constant constraint context could current
+    bound by call can cannot changed character check clause column columns compound constant constraint contains
+    context could current
     data database datatype decode default did different disk distinct does duplicate each element else empty end
     error escape exceeds execute exists expected expression file filter for found frame from fts5 full function
     functions group has have image in incomplete incorrect index infinite input instead integer interrupted into
@@ -78,3 +82,26 @@ def without_foreign_words(reason: str, sql: str) -> str:
     known = {word.casefold() for word in _WORD.findall(sql)} | _SQLITES_WORDS
     shown = _WORD.sub(lambda match: match[0] if match[0].casefold() in known else "…", reason)
     return _MASKED.sub("…", shown).rstrip(". ")
+
+
+def where_it_is(reason: str) -> str:
+    """Return, after a comma, the public names nearest to one that a statement misspelt; of a column the views with it.
+
+    Empty where SQLite's ``reason`` is another, and where nothing is near.
+    """
+    found = _NAMELESS_HERE.search(reason)
+    if found is None:
+        return ""
+    from difflib import get_close_matches
+
+    from index.view_columns import FULL_TEXT, VIEWS
+
+    what, name = found.groups()
+    tables = (*VIEWS, *FULL_TEXT)
+    having = [table.name for table in tables if name in [column.name for column in table.columns]]
+    if what == "column" and having:
+        more = ", …" if len(having) > _MOST_VIEWS else ""
+        return f", a column of {', '.join(having[:_MOST_VIEWS])}{more}"
+    names = {column.name for table in tables for column in table.columns} if what == "column" else set()
+    near = get_close_matches(name, sorted(names or {table.name for table in tables}))
+    return f", the nearest: {', '.join(near)}" if near else ""

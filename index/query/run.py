@@ -21,6 +21,7 @@ from index.query.errors import (
     EmptyStatementError,
     SeveralStatementsError,
     StatementParametersError,
+    where_it_is,
     without_foreign_words,
 )
 from index.query.guard import HEAP_LIMIT_BYTES, Deadline, Guarded, Watchdog, guarded
@@ -170,4 +171,5 @@ def _translate(error: Exception, path: Path, sql: str, guard: Guarded, deadline:
         return IndexUnusableError(path, f"cannot be read ({name})", "check the disk")
     if isinstance(error, UnicodeError):
         return QueryFailedError("it holds characters that are not valid Unicode")
-    return QueryFailedError(without_foreign_words(reason, sql))
+    told = without_foreign_words(reason, sql)
+    return QueryFailedError(told + where_it_is(told))

@@ -102,16 +102,20 @@ ORDER BY last_at DESC, s.project"""
 
 LONGEST_TURNS: Final = f"""{asked(*_OPTIONS)},
 turns AS (
-  SELECT e.agent, e.source_path, e.turn_index, max(e.ts) AS ended_at
+  SELECT e.agent, e.source_path, e.turn_index, max(e.ts) AS last_at,
+    lead(min(CASE WHEN e.event_type = 'user_message' THEN e.ts END)) OVER (
+      PARTITION BY e.agent, e.source_path ORDER BY e.turn_index
+    ) AS next_at
   FROM asked q CROSS JOIN events e
   WHERE e.canonical = 1 AND e.turn_index IS NOT NULL AND e.ts IS NOT NULL AND {fits("e", *PLACE)}
   GROUP BY e.agent, e.source_path, e.turn_index
 )
-SELECT round((julianday(t.ended_at) - julianday(p.ts)) * 86400, 1) AS seconds, p.agent, p.ts AS started_at,
+SELECT round((julianday(CASE WHEN t.next_at > p.ts THEN min(t.next_at, t.last_at) ELSE t.last_at END)
+    - julianday(p.ts)) * 86400, 1) AS seconds, p.agent, p.ts AS started_at,
   {first_line("p.text", 80)} AS prompt, p.session_id || ':' || p.event_index AS show, p.source_path
 FROM asked q CROSS JOIN prompts p
 JOIN turns t ON t.agent = p.agent AND t.source_path = p.source_path AND t.turn_index = p.turn_index
-WHERE t.ended_at > p.ts AND {fits("p", *_OPTIONS, time="ts")}
+WHERE t.last_at > p.ts AND {fits("p", *_OPTIONS, time="ts")}
 ORDER BY seconds DESC, started_at DESC, p.agent, p.source_path, p.event_index"""
 
 REPEATED_PROMPTS: Final = f"""{asked(*_OPTIONS)}

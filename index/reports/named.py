@@ -32,8 +32,9 @@ _OPTION_NAMES: Final = frozenset(columns_of(OPTIONS))
 class ReportParametersError(QueryFailedError):
     """A report was not given the parameters it binds, or others; ``names`` are the ones concerned."""
 
-    def __init__(self, message: str, names: tuple[str, ...]) -> None:
+    def __init__(self, message: str, names: tuple[str, ...], hint: str = "asx report lists what each takes") -> None:
         self.names = names
+        self.hint = hint
         super().__init__(message, message)
 
 
@@ -137,7 +138,11 @@ def asked_of(report: Report, asked: Asked) -> Report:
         options = [option for option in OPTIONS if option in takes]
         told = f"takes {_listed(list(map(typed, options)))}" if options else "takes none of these options"
         left = _listed([typed(name) for name in refused])
-        raise ReportParametersError(f"the report {report.name} {told}; leave out {left}", refused)
+        message = f"the report {report.name} {told}; leave out {left}"
+        if is_built_in(report):
+            raise ReportParametersError(message, refused)
+        bound = _listed([f":{name}" for name in refused])
+        raise ReportParametersError(message, refused, f"a report of your own takes an option where its SQL has {bound}")
     if not is_built_in(report):
         return report
     return replace(report, sql=with_values(report.sql, report.parameters, asked.values), parameters=())

@@ -37,8 +37,7 @@ from index.search.tools import (
     sources_of,
 )
 from index.settings import Settings
-from persist.compressed import plain
-from persist.regular import open_regular
+from persist.archive.opening import open_transcript
 
 HELD_CHARACTERS: Final = 16 * 1024 * 1024
 """Whole texts kept at once until their turn comes; those beyond are read again then."""
@@ -82,6 +81,7 @@ class _Deep:
         self._sieve = sieve_of(query)
         self._reread = Rereader(settings, connection)
         self._max_line_bytes = settings.configuration.limits.max_line_bytes
+        self._archive = settings.places.archive
         self._held_characters = 0
         self._let_go: dict[tuple[int, str], _LetGo] = {}
 
@@ -90,8 +90,8 @@ class _Deep:
         found: list[Keyed] = []
         longer = LongerTexts(self._connection, self._scope, source, self._sieve.is_number)
         try:
-            with open_regular(source.path, 0) as file:
-                for keyed in self._in_file(longer, plain(source.path, file)):
+            with open_transcript(self._archive, source.agent, source.path) as opened:
+                for keyed in self._in_file(longer, opened.plain):
                     found.append(keyed)  # noqa: PERF402 - what was found stays where reading ends with an error
         except OSError as error:
             longer.holds_nothing = False

@@ -14,11 +14,10 @@ from typing import IO, Final
 from index.projection import TYPE_CODES
 from index.search.tools import TEXT, Row, ToolSource
 from index.settings import Settings
-from persist.compressed import plain
+from persist.archive.opening import open_transcript
 from persist.events import Event
 from persist.lines import iter_lines
 from persist.reading import Checkpoint, SourceReader
-from persist.regular import open_regular
 from persist.sources import Source, Stat
 
 _FIRST_ON_LINE: Final = """SELECT min(event_index) FROM event_rows INDEXED BY event_rows_place
@@ -57,9 +56,8 @@ class Rereader:
         """Return one text whole, null where it is no longer there. Cost: its line; in an old log, the whole file."""
         limit = self._max_line_bytes
         try:
-            with open_regular(source.path, 0) as file:
-                read_from = plain(source.path, file)
-                raw = next(iter_lines(read_from, row.offset_bytes, row.line_number, max_line_bytes=limit), None)
+            with open_transcript(self._settings.places.archive, source.agent, source.path) as opened:
+                raw = next(iter_lines(opened.plain, row.offset_bytes, row.line_number, max_line_bytes=limit), None)
                 if raw is None or raw.oversize:
                     return None
                 line = raw.data + b"\n" * raw.terminated
@@ -70,7 +68,7 @@ class Rereader:
                     return event.text
                 if event.tool_arguments:
                     return event.tool_arguments
-                return next((text for _, text in self.arguments(source, file, {row.event_index: row})), None)
+                return next((text for _, text in self.arguments(source, opened.plain, {row.event_index: row})), None)
         except OSError:
             return None
 

@@ -8,6 +8,7 @@ from persist.aster.chat import ChatMessage, resume_turns, to_chat_messages
 from persist.aster.listing import Listing, SessionEntry, describe, find_session, latest, list_sessions
 from persist.aster.places import find_in_folder, new_session_path, project_folder
 from persist.aster.prompts import history_path, rebuild_history
+from persist.aster.store import Resumed, Store
 from persist.aster.transcript import (
     Citation,
     DamagedLine,
@@ -34,8 +35,10 @@ __all__ = [
     "Listing",
     "Message",
     "Reasoning",
+    "Resumed",
     "SessionEntry",
     "SessionWriter",
+    "Store",
     "StoredEvent",
     "Summary",
     "Title",

@@ -64,7 +64,7 @@ def list_sessions(homes: Sequence[Path], project_folder: str | None = None) -> L
     """
     entries: list[SessionEntry] = []
     troubles: list[Trouble] = []
-    for home, path in _transcripts(homes, project_folder, troubles):
+    for home, path in transcripts(homes, project_folder, troubles):
         try:
             entries.append(describe(path, home))
         except StoreError as error:
@@ -92,7 +92,7 @@ def find_session(homes: Sequence[Path], session_id: str) -> Path:
     """
     checked = checked_session_id(session_id)
     troubles: list[Trouble] = []
-    paths = [path for _home, path in _transcripts(homes, None, troubles)]
+    paths = [path for _home, path in transcripts(homes, None, troubles)]
     named = choose(paths, session_id, checked)
     if named is not None:
         return named
@@ -150,6 +150,7 @@ class _Seen:
     def __init__(self) -> None:
         self.header: Header | None = None
         self.title: str | None = None
+        self.title_is_by_person = False
         self.first_prompt: str | None = None
         self.turns = 0
         self.prompts = 0
@@ -175,7 +176,9 @@ class _Seen:
         if isinstance(event, Header) and self.header is None:
             self.header = event
         elif isinstance(event, Title) and event.title and event.title.strip():
-            self.title = event.title
+            if event.is_by_person or not self.title_is_by_person:
+                self.title = event.title
+                self.title_is_by_person = event.is_by_person
         elif isinstance(event, Message) and event.role == "user":
             self.turns += 1
             self.prompts += event.is_visible
@@ -183,9 +186,13 @@ class _Seen:
                 self.first_prompt = event.content
 
 
-def _transcripts(
-    homes: Sequence[Path], project_folder: str | None, troubles: list[Trouble]
+def transcripts(
+    homes: Sequence[Path], project_folder: str | None, troubles: list[Trouble], *, shadowed: bool = False
 ) -> Iterator[tuple[Path, Path]]:
+    """Yield (home, path) of every transcript; ``shadowed`` gives those too that an earlier home also has.
+
+    What cannot be looked into goes to ``troubles``. No file is opened.
+    """
     seen: set[Path] = set()
     for home in homes:
         sessions = home / SESSIONS
@@ -197,7 +204,7 @@ def _transcripts(
                 continue
             for path in paths:
                 below = path.relative_to(home)
-                if below not in seen:
+                if shadowed or below not in seen:
                     seen.add(below)
                     yield home, path
 

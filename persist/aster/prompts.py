@@ -6,6 +6,7 @@ Memory is the newest hundred prompts and one transcript. Writes only the history
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from persist import history
@@ -25,9 +26,10 @@ def rebuild_history(home: Path) -> history.History:
     """Replace the history's entries by the newest prompts of all transcripts, by time, and return what it holds.
 
     A prompt without a time counts as typed with the one before it, the first with its session's beginning.
-    Imported sessions and blank prompts are left out, as is a transcript that cannot be read. Raises
-    ``BusyError`` and ``StoreIOError`` for the history itself.
+    Imported sessions and blank prompts are left out, as is a transcript that cannot be read. What is added to the
+    history meanwhile stays in it. Raises ``BusyError`` and ``StoreIOError`` for the history itself.
     """
+    before = history.read(history_path(home)).entries
     newest: list[tuple[str, history.PromptEntry]] = []
     for session in sorted(list_sessions([home]).sessions, key=lambda entry: (entry.created_at or "", entry.id)):
         imported = session.header is not None and session.header.imported_from is not None
@@ -38,7 +40,19 @@ def rebuild_history(home: Path) -> history.History:
         except StoreError:
             continue
         newest = sorted(newest, key=lambda pair: pair[0])[-history.KEPT :]
-    return history.replace_all(history_path(home), [entry for _ts, entry in newest])
+    return history.replace_all(history_path(home), [entry for _ts, entry in newest], before=before)
+
+
+def change_folder(home: Path, session_id: str, cwd: str) -> int:
+    """Make ``cwd`` the folder of a session's prompts in the history; return how many there are.
+
+    Raises ``BusyError`` and ``StoreIOError``.
+    """
+
+    def moved(entry: history.PromptEntry) -> history.PromptEntry:
+        return replace(entry, cwd=cwd) if entry.session_id == session_id else entry
+
+    return history.change(history_path(home), moved)
 
 
 def _prompts(transcript: Transcript, session_id: str) -> Iterator[tuple[str, history.PromptEntry]]:

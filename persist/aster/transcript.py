@@ -110,11 +110,12 @@ class Eviction:
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """The session was given a title."""
+    """The session was given a title. ``is_by_person`` where the line says so (``shapes.BY_PERSON``)."""
 
     line: Line
     title: str | None
     ts: str | None = None
+    is_by_person: bool = False
 
 
 StoredEvent: TypeAlias = Header | Message | Summary | Eviction | Title
@@ -174,10 +175,10 @@ class Transcript:
 
     @property
     def title(self) -> str | None:
-        """The last title event's, else the header's."""
-        titles = [event.title for event in self.events if isinstance(event, Title) and (event.title or "").strip()]
+        """The last that a person gave, else the last title event's, else the header's."""
+        titles = [event for event in self.events if isinstance(event, Title) and (event.title or "").strip()]
         if titles:
-            return titles[-1]
+            return ([one for one in titles if one.is_by_person] or titles)[-1].title
         return self.header.title if self.header is not None else None
 
     @property
@@ -237,7 +238,7 @@ def event_of(record: Record, line: Line) -> StoredEvent | str:
                 ts,
             )
         case "title":
-            return Title(line, shapes.text_of(record.get("title")), ts)
+            return Title(line, shapes.text_of(record.get("title")), ts, shapes.is_by_person(record))
         case _:
             return kind
 

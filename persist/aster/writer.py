@@ -19,10 +19,12 @@ from typing import Final
 from persist import history
 from persist.agents.aster.shapes import SUPPORTED_VERSION, Call
 from persist.aster.chat import KEPT_BY_ASTER, folded_before, keeps_last
+from persist.aster.incoming import Given
 from persist.aster.places import SESSIONS, find_in_folder, new_session_path
 from persist.aster.transcript import Citation, Header, Reasoning, TokenCounts, Transcript, read_header
 from persist.errors import RefusedError, StoreError
 from persist.files import LOCK_NAME, append_lines, locked, make_private_folder
+from persist.files.create import create_file
 from persist.ids import checked_session_id, new_session_id
 from persist.lines import MAX_LINE_BYTES, encode
 from persist.sources import Record
@@ -59,15 +61,19 @@ class SessionWriter:
         title: str | None = None,
         schedule: str | None = None,
         imported_from: str | None = None,
+        parent: str | None = None,
         created_at: str | None = None,
         keeps_history: bool = True,
     ) -> SessionWriter:
         """Begin a session: a new file that holds its header. The id is a new ULID where left out.
 
-        ``imported_from`` (``agent:id``) is a key of ours, behind Aster's. Raises ``RefusedError`` when the
-        id exists in the project, in any case, or cannot name a file; ``BusyError``, ``StoreIOError``.
+        ``imported_from`` (``agent:id``) and ``parent`` (the session that a sub-agent works for) are keys of ours,
+        behind Aster's. Raises ``RefusedError`` when the id exists in the project, in any case, or cannot name a file;
+        ``BusyError``, ``StoreIOError``.
         """
         path = new_session_path(home, repo_root, session_id or new_session_id())
+        if path.name == history.HISTORY_NAME:
+            raise RefusedError(f"a session cannot be called {path.stem}, as the prompt history is", "choose another id")
         record = {
             "type": "session",
             "id": path.stem,
@@ -81,13 +87,14 @@ class SessionWriter:
             "title": title,
             "schedule": schedule,
             "imported_from": imported_from,
+            "parent": parent,
         }
         line = wire_line({key: value for key, value in record.items() if value is not None})
         make_private_folder(path.parent)
         with locked(path.with_name(LOCK_NAME)):
             if session_id is not None and find_in_folder(path.parent, path.stem) is not None:
                 raise RefusedError(f"session {path.stem} exists already", "open it to append")
-            append_lines(path, [line], existing="refused", already_locked=True)
+            create_file(path, line + b"\n")
         return cls(path, read_header(path), keeps_history=keeps_history)
 
     @classmethod
@@ -149,7 +156,7 @@ class SessionWriter:
         """Append what a person typed, and add it to the prompt history."""
         self._message("user", ts, content=content)
         if self._keeps_history:
-            self._remember(content)
+            self._remember([content])
 
     def assistant(
         self,
@@ -196,17 +203,8 @@ class SessionWriter:
         Left out, the last ``keep_last`` visible messages stay. ``replaces_through`` is written as Aster's
         reader since 0.6 takes it: the visible messages before that line. Cost: the file is read once.
         """
-        transcript = Transcript.load(self.path)
-        line_number = keeps_last(transcript, keep_last) if keeps_from_line is None else keeps_from_line
-        self._append(
-            {
-                "type": "summary",
-                "content": content,
-                "replaces_through": folded_before(transcript, line_number),
-                "ts": ts or now_text(),
-                "keeps_from_line": line_number,
-            }
-        )
+        record = {"type": "summary", "content": content, "ts": ts or now_text(), "keeps_from_line": keeps_from_line}
+        self._append(self._placed(record, keep_last))
 
     def eviction(
         self,
@@ -228,6 +226,38 @@ class SessionWriter:
         if not trimmed:
             raise RefusedError("a title is empty", "give it at least one character")
         self._append({"type": "title", "title": trimmed, "ts": ts or now_text()})
+
+    def given(self, events: Sequence[Given]) -> int:
+        """Append events that :func:`persist.aster.incoming.read_event` has checked, in order; return how many.
+
+        They go out together, each in one write, but for a summary that names no position in Aster's count: the file
+        before it is read for that, so what stands before it is written first. Prompts reach the prompt history.
+        """
+        waiting: list[bytes] = []
+        for event in events:
+            record = {**event.record, "ts": event.record["ts"] or now_text()}
+            if event.is_unplaced:
+                self._append_lines(waiting)
+                waiting = []
+                record = self._placed(record, KEPT_BY_ASTER if event.keep_last is None else event.keep_last)
+            waiting.append(wire_line(record))
+        self._append_lines(waiting)
+        if self._keeps_history:
+            self._remember([event.prompt for event in events if event.prompt is not None])
+        return len(events)
+
+    def _placed(self, record: dict[str, Record], keep_last: int) -> dict[str, Record]:
+        """Return a summary's record with both positions, ``keeps_from_line`` as given or from the file."""
+        transcript = Transcript.load(self.path)
+        line_number = record.get("keeps_from_line") or keeps_last(transcript, keep_last)
+        ordered = {
+            "type": "summary",
+            "content": record["content"],
+            "replaces_through": folded_before(transcript, line_number),
+            "ts": record["ts"],
+            "keeps_from_line": line_number,
+        }
+        return {**ordered, **{key: value for key, value in record.items() if key not in ordered}}
 
     def _message(
         self,
@@ -255,21 +285,24 @@ class SessionWriter:
         self._append({key: value for key, value in record.items() if value is not None})
 
     def _append(self, record: dict[str, Record]) -> None:
+        self._append_lines([wire_line(record)])
+
+    def _append_lines(self, lines: list[bytes]) -> None:
         if self._is_closed:
             raise RefusedError(f"the writer of session {self.session_id} is closed", "open it again")
-        append_lines(self.path, [wire_line(record)], existing="required")
+        if lines:
+            append_lines(self.path, lines, existing="required")
 
-    def _remember(self, prompt: str) -> None:
+    def _remember(self, prompts: Sequence[str]) -> None:
         header = self.header
-        entry = history.PromptEntry(
-            self.session_id,
-            (header.cwd if header is not None else None) or "",
-            (header.created_at if header is not None else None) or "",
-            prompt,
-        )
+        cwd = (header.cwd if header is not None else None) or ""
+        created_at = (header.created_at if header is not None else None) or ""
         self.history_trouble = None
         try:
-            history.append(self.path.parent.parent / history.HISTORY_NAME, entry)
+            history.extend(
+                self.path.parent.parent / history.HISTORY_NAME,
+                [history.PromptEntry(self.session_id, cwd, created_at, prompt) for prompt in prompts],
+            )
         except StoreError as error:
             self.history_trouble = str(error)
 

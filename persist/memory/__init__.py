@@ -1,7 +1,12 @@
-"""Memory as files: blocks, ASTER.md, the journal and the archive, read without any index.
+"""Memory as files: blocks, ASTER.md, the journal and the archive, read and written without any index.
 
+What reads is here; what writes is ``persist.memory.store.MemoryStore``, which commands that only read never import.
 Imports the standard library, ``persist``'s contracts and, for values that need it, yaml; no SQL, no terminal.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from persist.memory.archive import Version, list_archived, list_versions
 from persist.memory.blocks import (
@@ -17,8 +22,18 @@ from persist.memory.blocks import (
 )
 from persist.memory.context import MAX_INDEX_ENTRIES, Context, build_context, load_context, read_context
 from persist.memory.frontmatter import read_frontmatter
-from persist.memory.journal import JOURNAL_FILE, JournalParser, open_journal, read_journal
+from persist.memory.journal import (
+    JOURNAL_FILE,
+    JournalParser,
+    Operation,
+    open_journal,
+    read_journal,
+    read_operations,
+)
 from persist.memory.project import parse_facts, read_project, read_project_bytes
+
+if TYPE_CHECKING:
+    from persist.memory.store import MemoryStore
 
 __all__ = [
     "ARCHIVE_FOLDER",
@@ -28,6 +43,8 @@ __all__ = [
     "Block",
     "Context",
     "JournalParser",
+    "MemoryStore",
+    "Operation",
     "Version",
     "build_context",
     "by_name",
@@ -44,6 +61,16 @@ __all__ = [
     "read_context",
     "read_frontmatter",
     "read_journal",
+    "read_operations",
     "read_project",
     "read_project_bytes",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Return ``MemoryStore`` when it is asked for: who only reads never imports what writes."""
+    if name == "MemoryStore":
+        from persist.memory.store import MemoryStore
+
+        return MemoryStore
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from persist import times
-from persist.memory.blocks import ARCHIVE_FOLDER, VERSION_STEM, Block, by_name, note_paths, read_block
+from persist.memory.blocks import ARCHIVE_FOLDER, Block, by_name, note_paths, read_block
+from persist.memory.names import VERSION_STEM
 
 _CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _TIME_CHARACTERS: Final = 10

@@ -20,15 +20,13 @@ from persist.errors import StoreIOError
 from persist.events import Note
 from persist.ids import slug
 from persist.memory.frontmatter import Value, read_frontmatter
+from persist.memory.names import VERSION_STEM, block_slug, is_of_slug, same_title
 from persist.regular import open_regular
 
 PROJECT_FILE: Final = "ASTER.md"
 ARCHIVE_FOLDER: Final = ".archive"
 MAX_BLOCK_BYTES: Final = 4 * 1024 * 1024
 """A larger block is read up to here, and its ``problem`` says so (DESIGN 7: prose whole up to 4 MB)."""
-VERSION_STEM = re.compile(r"(?P<slug>[a-z0-9-]+)@(?P<ulid>[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26})\Z")
-"""Stem of an older version of a block in ``.archive/`` (DESIGN 10); a slug never holds ``@``."""
-
 _NO_VALUE: Final = frozenset({"", "~", "null"})
 _YES: Final = frozenset({"true", "yes", "on", "1"})
 _DAY = re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII)
@@ -42,7 +40,8 @@ class Block:
     ``problem`` is one sentence when the file could not be read as a note is read (its text, as far as there
     is any, is in the note). ``touched_ns`` is ``updated_at``, else ``created_at``, in nanoseconds since 1970 as
     Aster writes them, 0 when neither can be read: finer than the note's own milliseconds. ``unread`` is the reason
-    when nothing of the file could be read; the note then knows its name alone.
+    when nothing of the file could be read; the note then knows its name alone. ``title`` is what somebody typed for
+    the block, where it is not its slug.
     """
 
     note: Note
@@ -51,6 +50,7 @@ class Block:
     problem: str | None = None
     touched_ns: int = 0
     unread: str | None = None
+    title: str | None = None
 
 
 def parse_note(path: str, data: bytes, archived: bool = False) -> Note:
@@ -79,7 +79,8 @@ def read_block(path: Path, archived: bool = False) -> Block:
         problem = f"is longer than {MAX_BLOCK_BYTES} bytes; the rest was not read"
     note, values, text_problem = _parse(str(path), data, archived)
     touched_ns = _instant_ns(values.get("updated_at")) or _instant_ns(values.get("created_at"))
-    return Block(note, path, max(found.st_size, len(data)), problem or text_problem, touched_ns)
+    title = " ".join(_text(values, "title").split()) or None
+    return Block(note, path, max(found.st_size, len(data)), problem or text_problem, touched_ns, title=title)
 
 
 def list_blocks(folder: Path, include_archived: bool = False) -> list[Block]:
@@ -124,19 +125,23 @@ def newest_first(blocks: Iterable[Block]) -> list[Block]:
 
 
 def find_block(folder: Path, name: str) -> Block | None:
-    """Return the block that ``name`` means, or ``None``; archived ones are never found.
+    """Return the block that ``name``, a typed title or a slug, means, or ``None``; archived ones are never found.
 
-    First the file of the name's slug, else the first block in name order whose name is equal but for
-    ASCII case, else the first whose name has the same slug. A name without an ASCII letter or digit has
-    no slug and finds only the very same name (Aster found, and deleted, another's block by ``!``).
-    Cost: one file in the first case, else every block. Raises ``StoreIOError`` like :func:`list_blocks`.
+    Of the blocks that share the name's slug (``build``, ``build-2``) the one of that title, else the file of the slug;
+    else the first block in name order whose title or name is equal but for case, else the first whose name has the
+    same slug. A name without an ASCII letter or digit has no slug and finds only the very same title or name (Aster
+    found, and deleted, another's block by ``!``). Cost: one file in the ordinary case, else every block. Raises
+    ``StoreIOError`` like :func:`list_blocks`.
     """
     wanted = slug(name)
     if wanted:
-        path = folder / f"{wanted}.md"
-        if _is_there(path):
-            return read_block(path)
+        found = _of_slug(folder, name, wanted)
+        if found is not None:
+            return found
     blocks = list_blocks(folder)
+    for block in blocks:
+        if block.title is not None and same_title(block.title, name):
+            return block
     if not wanted:
         return next((block for block in blocks if block.note.name == name.strip()), None)
     lowered = _ascii_lower(name.strip())
@@ -144,6 +149,28 @@ def find_block(folder: Path, name: str) -> Block | None:
         if _ascii_lower(block.note.name) == lowered:
             return block
     return next((block for block in blocks if slug(block.note.name) == wanted), None)
+
+
+def paths_of_slug(folder: Path, base: str) -> list[Path]:
+    """Return the files of the blocks whose stem is ``base`` or ``base-N``, by name; the project file is none.
+
+    Raises ``StoreIOError`` where the folder cannot be listed.
+    """
+    return [path for path in note_paths(folder) if path.name != PROJECT_FILE and is_of_slug(path.stem, base)]
+
+
+def _of_slug(folder: Path, name: str, wanted: str) -> Block | None:
+    paths = paths_of_slug(folder, block_slug(name))
+    if len(paths) > 1:
+        for path in paths:
+            block = read_block(path)
+            if block.title is not None and same_title(block.title, name):
+                return block
+    for stem in dict.fromkeys((wanted, block_slug(name))):
+        path = folder / f"{stem}.md"
+        if _is_there(path):
+            return read_block(path)
+    return None
 
 
 def _is_there(path: Path) -> bool:

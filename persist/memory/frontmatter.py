@@ -26,6 +26,7 @@ from persist.lines import whole_characters
 Value: TypeAlias = str | list[str]
 
 _MARK: Final = "---"
+_BOM: Final = "\ufeff"
 _MAX_YAML_CHARACTERS: Final = 16_384
 _MAX_YAML_BRACKETS: Final = 64
 """A header is short. In a longer one, and in values nested so often, what needs YAML is taken as written: its
@@ -40,12 +41,29 @@ _SURE_KEYS: Final = frozenset({"name", "description"})
 _DEFAULT_TAGS: Final = frozenset(f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "map"))
 
 
-class _Entry(NamedTuple):
-    """One key of a header: the rest of its line, and the indented or list lines below it."""
+class Entry(NamedTuple):
+    """One key of a header: the rest of its line, the indented or list lines below it, and which lines they are.
+
+    ``numbers`` count the header's lines from 0; comments and stray lines in between belong to no key.
+    """
 
     key: str
     value: str
     below: list[str]
+    numbers: list[int]
+
+
+class Layout(NamedTuple):
+    """Where a note's header stands in its text (offsets in characters, end exclusive), and its keys.
+
+    From ``header_start`` to ``header_end`` are the lines between the two rules, from ``body_start`` on is what follows
+    the second rule's line.
+    """
+
+    header_start: int
+    header_end: int
+    body_start: int
+    entries: list[Entry]
 
 
 def read_frontmatter(text: str) -> tuple[dict[str, Value], str]:
@@ -56,51 +74,59 @@ def read_frontmatter(text: str) -> tuple[dict[str, Value], str]:
     two rules is text, and nothing of it is lost (Aster drops it). Keys begin with a lower-case letter, as all
     of Aster's do; of a repeated one the last wins. Never raises.
     """
-    text = text.removeprefix("\ufeff")
-    header, body = _split(text.lstrip())
-    if header is None:
-        return {}, text.strip()
-    entries, stray = _entries(header)
-    if not _is_header(header, entries, stray):
-        return {}, text.strip()
+    layout = lay_out(text)
+    if layout is None:
+        return {}, text.removeprefix(_BOM).strip()
+    header = text[layout.header_start : layout.header_end]
+    return read_entries(header, layout.entries), text[layout.body_start :].strip()
+
+
+def read_entries(header: str, entries: list[Entry]) -> dict[str, Value]:
+    """Return the values of a header's keys; ``entries`` are those of this header."""
     keeps_quotes = "\r\n" in header
     is_short = len(header) <= _MAX_YAML_CHARACTERS
     values: dict[str, Value] = {}
     for entry in entries:
         values.update(_read(entry, keeps_quotes, is_short))
-    return values, body.strip()
+    return values
 
 
-def _split(text: str) -> tuple[str | None, str]:
-    opening, found, rest = text.partition("\n")
-    if not found or not _OPENING.match(opening.rstrip("\r")):
-        return None, text
-    if rest.startswith(_MARK):
-        end = 0
-    else:
-        end = rest.find("\n" + _MARK) + 1
-        if end == 0:
-            return None, text
-    _, _, body = rest[end:].partition("\n")
-    return rest[:end], body
+def lay_out(text: str) -> Layout | None:
+    """Return where the header of a note stands, ``None`` where it has none by the rules of :func:`read_frontmatter`."""
+    begin = len(_BOM) if text.startswith(_BOM) else 0
+    begin = len(text) - len(text[begin:].lstrip())
+    opening_end = text.find("\n", begin)
+    if opening_end < 0 or not _OPENING.match(text[begin:opening_end].rstrip("\r")):
+        return None
+    start = opening_end + 1
+    end = start if text.startswith(_MARK, start) else text.find("\n" + _MARK, start) + 1
+    if end == 0:
+        return None
+    header = text[start:end]
+    entries, stray = _entries(header)
+    if not _is_header(header, entries, stray):
+        return None
+    mark_end = text.find("\n", end)
+    return Layout(start, end, len(text) if mark_end < 0 else mark_end + 1, entries)
 
 
-def _entries(header: str) -> tuple[list[_Entry], bool]:
+def _entries(header: str) -> tuple[list[Entry], bool]:
     """Cut a header into its keys, and tell whether lines were left that belong to none."""
-    entries: list[_Entry] = []
+    entries: list[Entry] = []
     stray = False
-    for line in header.replace("\r\n", "\n").split("\n"):
+    for number, line in enumerate(header.replace("\r\n", "\n").split("\n")):
         if not line.strip() or line.startswith("#"):
             if entries and not line.strip():
                 entries[-1].below.append("")
             continue
         key = _KEY.match(line)
         if key is not None:
-            entries.append(_Entry(key[2], key[3].strip(), []))
+            entries.append(Entry(key[2], key[3].strip(), [], [number]))
         elif entries and (line[0] in " \t" or line.startswith("- ")):
             entries[-1].below.append(line)
+            entries[-1].numbers.append(number)
         elif (inner := _KEY.match(line.strip())) is not None:
-            entries.append(_Entry(inner[2], inner[3].strip(), []))
+            entries.append(Entry(inner[2], inner[3].strip(), [], [number]))
         else:
             stray = True
     for entry in entries:
@@ -109,13 +135,13 @@ def _entries(header: str) -> tuple[list[_Entry], bool]:
     return entries, stray
 
 
-def _is_header(header: str, entries: list[_Entry], stray: bool) -> bool:
+def _is_header(header: str, entries: list[Entry], stray: bool) -> bool:
     if not header.strip():
         return True
     return any(entry.key in _SURE_KEYS for entry in entries) or (bool(entries) and not stray)
 
 
-def _read(entry: _Entry, keeps_quotes: bool, may_be_yaml: bool) -> dict[str, Value]:
+def _read(entry: Entry, keeps_quotes: bool, may_be_yaml: bool) -> dict[str, Value]:
     value = _plain_value(entry, keeps_quotes)
     if value is None and may_be_yaml:
         value = _yaml_value(entry, keeps_quotes)
@@ -124,7 +150,7 @@ def _read(entry: _Entry, keeps_quotes: bool, may_be_yaml: bool) -> dict[str, Val
     return _as_written(entry, keeps_quotes)
 
 
-def _plain_value(entry: _Entry, keeps_quotes: bool) -> Value | None:
+def _plain_value(entry: Entry, keeps_quotes: bool) -> Value | None:
     """Read what needs no YAML: one line of text, or a list of plain texts."""
     if not entry.below:
         text = _plain_text(entry.value, keeps_quotes)
@@ -165,7 +191,7 @@ def _plain_text(value: str, keeps_quotes: bool) -> str | None:
     return None if value and value[0] in _NEEDS_YAML else value
 
 
-def _yaml_value(entry: _Entry, keeps_quotes: bool) -> Value | None:
+def _yaml_value(entry: Entry, keeps_quotes: bool) -> Value | None:
     """Read one value as YAML that knows no types and builds no objects; ``None`` when it is not YAML."""
     text = "\n".join([f"k: {entry.value}", *entry.below]) + "\n"
     if text.count("[") + text.count("{") > _MAX_YAML_BRACKETS:
@@ -195,7 +221,7 @@ def _scalar_text(value: object) -> str:
     return whole_characters(str(value)).strip()
 
 
-def _as_written(entry: _Entry, keeps_quotes: bool) -> dict[str, Value]:
+def _as_written(entry: Entry, keeps_quotes: bool) -> dict[str, Value]:
     """Aster's own rule for what is not YAML: each line is a key, a colon and the text behind it.
 
     Lines without a key belong to the text above them (Aster drops them).

@@ -6,7 +6,7 @@ Writes nothing. The journal grows with every recall, so it is read line by line 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from persist import times
 from persist.entries import EntryParser
@@ -33,6 +33,21 @@ class JournalParser(EntryParser):
         return Parsed(journal=(_entry(record),))
 
 
+class Operation(NamedTuple):
+    """An entry with what this store notes beside Aster's keys, where it is there and a text.
+
+    ``version``, ``path`` (below the memory folder) and ``sha256`` tell of what was put aside, ``restored`` of the
+    version that was brought back.
+    """
+
+    entry: JournalEntry
+    title: str | None = None
+    version: str | None = None
+    path: str | None = None
+    sha256: str | None = None
+    restored: str | None = None
+
+
 def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
     """Return the entries, newest first, and how many lines are damaged; of equal times the later line first.
 
@@ -40,13 +55,31 @@ def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
     not damage. A missing journal has none. Cost: the whole file is read, its entries held. Raises
     ``StoreIOError`` where it cannot be read.
     """
-    found: list[tuple[str, int, JournalEntry]] = []
+    operations, damaged = _read(path)
+    return [operation.entry for operation in operations], damaged
+
+
+def read_operations(folder: Path) -> tuple[list[Operation], int]:
+    """Return what a memory folder's journal tells, in full; order, counts, cost and errors as :func:`read_journal`."""
+    return _read(folder / JOURNAL_FILE)
+
+
+def known_operations(folder: Path) -> list[Operation]:
+    """Return what the journal tells, newest first, nothing where it cannot be read: for what it is only a help."""
+    try:
+        return _read(folder / JOURNAL_FILE)[0]
+    except StoreIOError:
+        return []
+
+
+def _read(path: Path) -> tuple[list[Operation], int]:
+    found: list[tuple[str, int, Operation]] = []
     damaged = 0
     try:
         with open_regular(path) as file:
             for line in iter_lines(file):
-                entries, whole = _entries(line.data)
-                found += [(entry.ts or "", line.number, entry) for entry in entries]
+                operations, whole = _operations(line.data)
+                found += [(operation.entry.ts or "", line.number, operation) for operation in operations]
                 damaged += line.terminated and not whole
     except FileNotFoundError:
         return [], 0
@@ -54,20 +87,25 @@ def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
         raise StoreIOError(path, "read", error.strerror or str(error)) from error
     found.sort(key=lambda placed: placed[:2])
     found.reverse()
-    return [entry for _ts, _number, entry in found], damaged
+    return [operation for _ts, _number, operation in found], damaged
 
 
-def _entries(data: bytes) -> tuple[list[JournalEntry], bool]:
+def _operations(data: bytes) -> tuple[list[Operation], bool]:
     """Return the operations of a line (several where lines ran into each other), and whether that is all of it."""
     decoded = decode_line(data)
-    entries = []
+    operations = []
     whole = decoded.damage is None
     for record in decoded.records:
         try:
-            entries.append(_entry(record))
+            operations.append(Operation(_entry(record), **_more(record)))
         except ShapeError:
             whole = False
-    return entries, whole
+    return operations, whole
+
+
+def _more(record: Record) -> dict[str, str]:
+    values = record if isinstance(record, dict) else {}
+    return {key: value for key in Operation._fields[1:] if isinstance(value := values.get(key), str)}
 
 
 def _entry(record: Record) -> JournalEntry:

@@ -155,7 +155,7 @@ def test_an_empty_machine_is_told_where_to_look(tmp_path: Path, run: Run, monkey
         monkeypatch.setenv(name, str(tmp_path / "nothing"))
     monkeypatch.setenv("ASTER_INDEX", str(tmp_path / "index.sqlite"))
     assert run("status").stdout == f"no index at {tmp_path}/index.sqlite; run: asx ingest\n"
-    assert "asx paths prints where" in run("ingest").stderr
+    assert "no agent's folder was found; looked at " in run("ingest").stderr
     assert "the index is empty" in run("status").stderr
 
 

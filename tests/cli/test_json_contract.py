@@ -6,6 +6,7 @@ what each value is must be what the contract says. Errors, their kinds and their
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -90,7 +91,8 @@ RECENT: Final = {
                  "matchEnd": int}],
 }  # fmt: skip
 LISTED_BLOCK: Final = {
-    "name": str, "description": str, "kind": TEXT_OR_NULL, "project": TEXT_OR_NULL, "path": PATH,
+    "name": str, "title": TEXT_OR_NULL, "description": str, "kind": TEXT_OR_NULL, "project": TEXT_OR_NULL,
+    "path": PATH,
     "source_session": TEXT_OR_NULL, "created_at": OrNull(TIME), "updated_at": OrNull(TIME), "archived": bool,
     "superseded_by": TEXT_OR_NULL, "pinned": bool,
 }  # fmt: skip
@@ -139,11 +141,41 @@ PATHS: Final = {
 LOG: Final = {
     "schema_version": int,
     "entries": [{"ts": OrNull(TIME), "op": str, "name": TEXT_OR_NULL, "detail": TEXT_OR_NULL,
-                 "source_session": TEXT_OR_NULL}],
+                 "source_session": TEXT_OR_NULL, "by": TEXT_OR_NULL, "title": TEXT_OR_NULL, "version": TEXT_OR_NULL,
+                 "path": OrNull(PATH), "sha256": TEXT_OR_NULL, "restored": TEXT_OR_NULL}],
+}  # fmt: skip
+MEMORY_CHANGE: Final = {
+    "schema_version": int, "ok": bool, "kind": re.compile("block|project"), "name": TEXT_OR_NULL, "path": OrNull(PATH),
+    "is_new": bool, "version": OrNull(re.compile("[0-9A-Z]{26}")), "version_path": OrNull(PATH),
+    "superseded": TEXT_OR_NULL, "held_again": TEXT_OR_NULL, "restored": TEXT_OR_NULL, "near": list,
+    "journal_error": TEXT_OR_NULL,
 }  # fmt: skip
 ERROR: Final = {"schema_version": int, "error": {"kind": str, "message": str, "hint": str}}
 ID: Final = "01M0CDSRD0M5N6FKF181V7JAJ0"
 
+DONE: Final = {"schema_version": int, "ok": bool, "dry_run": bool}
+HISTORY: Final = {
+    "schema_version": int, "entries": [{"sessionId": str, "cwd": str, "sessionCreatedAt": str, "prompt": str}],
+}  # fmt: skip
+STORED: Final = {"id": str, "agent": str, "paths": [PATH]}
+DELETED: Final = {**DONE, "id": TEXT_OR_NULL, "deleted": [str], "sessions": [STORED],
+                  "failed": [{**STORED, "why": str}]}  # fmt: skip
+PRUNED: Final = {
+    **DONE, "project": PATH, "deleted": [str], "kept": int, "left_alone": [{"path": PATH, "why": str}],
+    "sessions": [{"id": str, "path": PATH, "title": TEXT_OR_NULL, "updated_at": OrNull(TIME),
+                  "why": re.compile("empty|older|surplus")}],
+}  # fmt: skip
+
+STORE_SESSION: Final = {"schema_version": int, "id": str, "agent": str, "path": PATH}
+
+IMPORT: Final = {
+    "schema_version": int, "ok": bool, "dry_run": bool,
+    "sources": [{"source": str, "imported": [str], "skipped_existing": int, "empty": int, "failed": int,
+                 "other_projects": int, "outside_range": int, "sub_agents": int, "excluded": int, "dry_run": bool}],
+    "sessions": [{"source": str, "status": str, "id": TEXT_OR_NULL, "original_id": TEXT_OR_NULL, "path": OrNull(PATH),
+                  "source_path": PATH, "title": TEXT_OR_NULL, "created_at": OrNull(TIME), "cwd": TEXT_OR_NULL,
+                  "messages": int, "damaged": int, "changed_since": bool, "reason": TEXT_OR_NULL}],
+}  # fmt: skip
 ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["ingest"], 0, {**INGEST, "skipped_types": dict}),
     (["rebuild"], 0, INGEST),
@@ -160,11 +192,23 @@ ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["memory", "list"], 0, {"schema_version": int, "dir": PATH, "project": {"path": PATH, "text": str},
                              "blocks": [{**LISTED_BLOCK, "agent": str}]}),
     (["memory", "log"], 0, LOG),
+    (["memory", "add", "a fact"], 0, MEMORY_CHANGE),
+    (["remember", "--title", "Contract", "a block"], 0, MEMORY_CHANGE),
+    (["memory", "archive", "contract"], 0, MEMORY_CHANGE),
+    (["memory", "restore", "contract"], 0, MEMORY_CHANGE),
+    (["memory", "remove", "contract"], 0, MEMORY_CHANGE),
+    (["memory", "restore", "Contract"], 0, MEMORY_CHANGE),
+    (["forget", "contract"], 0, MEMORY_CHANGE),
+    (["memory", "context"], 0, {"schema_version": int, "text": str, "blocks": int, "left_out": int}),
+    (["memory", "tools"], 0, {"schema_version": int,
+                              "tools": [{"name": str, "description": str, "input_schema": dict}]}),
     (["query", "SELECT 1, NULL, 'x', 1.5"], 0, ROWS),
     (["report", "tools"], 0, {**ROWS, "report": str, "sql": str}),
     (["report"], 0, {"schema_version": int, "reports": [{"name": str, "about": str, "parameters": [str]}]}),
     (["schema"], 0, SCHEMA),
-    (["sessions", "list", "--all"], 0, {"schema_version": int, "total": int, "sessions": [SESSION]}),
+    (["sessions", "list", "--all"], 0, {"schema_version": int, "total": int, "indexed": bool,
+                                              "sessions": [{**SESSION, "counts_are_exact": bool}]}),
+    (["sessions", "import", "--all", "--dry-run"], 0, IMPORT),
     (["sessions", "list", "--all", "--with-children"], 0, {
         "schema_version": int, "total": int, "sessions": [{**SESSION, "with_children": WITH_CHILDREN}]}),
     (["sessions", "list", "--project", "/nowhere"], 1, {"schema_version": int, "total": int, "sessions": list}),
@@ -173,19 +217,40 @@ ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["sessions", "show", ID, "--preview"], 0, {
         "schema_version": int, "sessionId": str, "cwd": OrNull(str), "createdAt": OrNull(str), "model": OrNull(str),
         "transcript": [{"role": str, "text": str}], "toolCallCount": int, "truncated": bool}),
+    (["sessions", "start", "--id", "new", "--cwd", "/w"], 0, STORE_SESSION),
+    (["sessions", "append", "new"], 0, {"schema_version": int, "id": str, "appended": int, "transient": int}),
+    (["sessions", "latest", "--project", "/home/mira/notes-site"], 0, STORE_SESSION),
+    (["sessions", "resume", "telegram-48151623"], 0, {
+        "schema_version": int, "id": str, "agent": str, "path": PATH, "title": TEXT_OR_NULL, "turns": int,
+        "turns_shown": int, "messages": [{"role": str, "content": str}], "notes": [str]}),
     (["show", f"{ID}:0"], 0, {"schema_version": int, "event": EVENT, "block": type(None), "session": OrNull(SESSION)}),
     (["show", ID], 0, {"schema_version": int, "event": type(None), "block": type(None), "session": SESSION}),
     (["show", "--block", "deploy-window"], 0, {"schema_version": int, "event": OrNull(EVENT), "block": SHOWN_BLOCK,
                                                "session": OrNull(SESSION)}),
     (["status"], 0, STATUS),
     (["paths"], 0, PATHS),
+    (["sessions", "history"], 1, HISTORY), (["sessions", "history", "--rebuild"], 0, HISTORY),
+    (["sessions", "delete", "--dry-run", ID], 0, DELETED),
+    (["sessions", "prune", "--keep", "1", "--project", "/home/mira/src/tidewatch"], 0, PRUNED),
+    (["sessions", "relocate", ID, "/"], 0, {**DONE, "id": str, "agent": str, "cwd": PATH, "project": PATH, "path": PATH}),
+    (["sessions", "rename", ID, "A", "title"], 0, {**DONE, "id": str, "agent": str, "title": str}),
 ]  # fmt: skip
 FAILURES: Final[list[tuple[list[str], int, str]]] = [
     (["recall", "nothing"], 1, "not_found"),
+    (["forget", "nothing"], 1, "not_found"),
+    (["memory", "restore", "nothing"], 1, "not_found"),
+    (["remember", " "], 7, "refused"),
+    (["remember", "--pin", "x"], 2, "usage"),
     (["show", "nobody"], 1, "not_found"),
     (["show", f"{ID}:9999"], 1, "not_found"),
     (["sessions", "show", "nobody"], 1, "not_found"),
     (["report", "nothing"], 1, "not_found"),
+    (["sessions", "resume", "nobody"], 1, "not_found"),
+    (["sessions", "append", "nobody"], 1, "not_found"),
+    (["sessions", "append", "claude-code:c"], 7, "refused"),
+    (["sessions", "resume", "same"], 2, "ambiguous"),
+    (["sessions", "latest", "--project", "/nowhere"], 1, "not_found"),
+    (["sessions", "start", "--id", "../x"], 7, "refused"),
     (["search", "--limit", "none", "x"], 2, "usage"),
     (["sessions", "show", "01M0"], 2, "ambiguous"),
     (["query", "SELEC"], 2, "usage"),
@@ -240,6 +305,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
 @pytest.fixture
 def at_home(filled: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> Run:
     monkeypatch.setenv("HOME", str(filled))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     if not (filled / ".cache").exists():
         assert run("ingest", "--quiet").code == 0
     return run

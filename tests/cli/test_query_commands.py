@@ -222,6 +222,22 @@ def test_the_schema_needs_no_index(asx: Asx) -> None:
     text = asx("schema", "sessions")
     assert text.stdout.splitlines()[2].startswith("sessions (view): ")
     assert asx("schema", "no-such-view").code == 1
+    assert "-- reports:" in text.stdout
+    assert "WITH asked" not in text.stdout
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT modelname FROM llm_calls", "no such column: modelname, the nearest: model_name"),
+        ("SELECT p.cost_usd FROM prompts p", "no such column: p.cost_usd, a column of llm_calls"),
+        ("SELECT * FROM llm_call", "no such table: llm_call, the nearest: llm_calls"),
+        ("SELECT zzzzzzzz FROM prompts", "no such column: zzzzzzzz; asx schema"),
+    ],
+)
+def test_a_misspelt_name_is_told_with_the_nearest(asx: Asx, index: Path, sql: str, told: str) -> None:
+    done = asx("query", "--index", index, sql)
+    assert (done.code, told in done.stderr) == (2, True), done.stderr
 
 
 def test_query_imports_nothing_heavy(index: Path) -> None:

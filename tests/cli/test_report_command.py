@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cli.bars import bars
+from cli.formats import table_lines
 from cli.report_table import DRAWN, MOST_NOTES, for_the_eye
 from index.reports.statements import REPORTS
 from index.results import Rows
@@ -135,6 +136,9 @@ def test_ones_own_report_takes_the_options_it_binds(asx: Asx, index: Path, isola
     assert done.json()["rows"] == [["aster", "2026-05-05T00:00:00.000Z", 2]]
     refused = asx("report", "mine", "--project", "/w", "--index", index, env=env)
     assert (refused.code, "takes --since and --agent; leave out --project" in refused.stderr) == (2, True)
+    assert "hint: a report of your own takes an option where its SQL has :project" in refused.stderr
+    misspelt = asx("report", "failing-tool", "--index", index, env=env)
+    assert (misspelt.code, "the nearest: failing-tools" in misspelt.stderr) == (1, True)
 
 
 # --- The list -------------------------------------------------------------------------------------------------------
@@ -265,6 +269,24 @@ def test_ids_are_cut_only_where_there_is_no_room() -> None:
     rows = Rows(("error", "show"), (("x" * 20, f"{AETHER}:5"), ("y", f"{MAIN}/h1:2")), False, False)
     assert for_the_eye("tool-errors", rows, 80).rows.rows[0][1] == f"{AETHER}:5"
     assert [row[1] for row in for_the_eye("tool-errors", rows, 40).rows.rows] == ["5b0c7f1e:5", f"{MAIN}/h1:2"]
+
+
+def test_a_file_gives_way_to_what_shows_the_turn_and_times_and_ends_of_paths_stay() -> None:
+    turn = (9.5, "2026-05-04T08:00:00.000Z", "Mend the lamp of the tower " * 3, f"{AETHER}:5", "/w/a/file.jsonl" * 3)
+    rows = Rows(("seconds", "started_at", "prompt", "show", "source_path"), (turn,), False, False)
+    assert for_the_eye("longest-turns", rows, 300).rows.columns[-1] == "source_path"
+    shown = for_the_eye("longest-turns", rows, 60).rows
+    assert shown.columns == ("seconds", "started_at", "prompt", "show")
+    assert "2026-05-04 08:00" in list(table_lines(shown, 60))[1]
+    projects = Rows(("project", "calls"), (("/home/mira/src/tidewatch", 1),), False, False)
+    assert list(table_lines(projects, 20))[1] == "…rc/tidewatch      1"
+
+
+def test_numbers_move_closer_before_a_table_falls_apart() -> None:
+    rows = Rows(("hour", "mon", "tue"), ((0, 10, 2),), False, False)
+    assert list(table_lines(rows, 14)) == ["hour  mon  tue", "   0   10    2"]
+    assert list(table_lines(rows, 12)) == ["hour mon tue", "   0  10   2"]
+    assert list(table_lines(rows, 11)) == ["hour  0", "mon   10", "tue   2"]
 
 
 def test_bars_are_drawn_of_columns_that_the_reports_have() -> None:

@@ -248,7 +248,7 @@ def test_a_session_is_listed_and_shown(index: Path, run: Run) -> None:
     assert (told["total"], [one["id"] for one in told["sessions"]]) == (1, [SESSION])
     assert set(told["sessions"][0]) == {
         *("id", "agent", "project", "cwd", "title", "created_at", "updated_at", "model", "turns", "events"),
-        *("parent_id", "forked_from", "paths", "size_bytes", "imported_from"),
+        *("parent_id", "forked_from", "paths", "size_bytes", "imported_from", "counts_are_exact"),
     }
     plain = run("sessions", "--all")
     assert (plain.code, plain.stderr) == (0, "")

@@ -42,8 +42,8 @@ def test_blocks_are_listed_newest_first(memory: Path, run: Run) -> None:
     assert told["dir"] == str(memory)
     assert told["project"] is None
     assert set(told["blocks"][0]) == {
-        *("name", "agent", "description", "kind", "project", "path", "source_session", "created_at", "updated_at"),
-        *("archived", "superseded_by", "pinned"),
+        *("name", "title", "agent", "description", "kind", "project", "path", "source_session", "created_at"),
+        *("updated_at", "archived", "superseded_by", "pinned"),
     }
     plain = run("memory", "list")
     assert [line.split()[1] for line in plain.stdout.splitlines()] == ["name", "test-runner", "deploy-window"]
@@ -63,8 +63,8 @@ def test_a_block_is_printed_and_the_recall_noted(words: list[str], memory: Path,
     told = run(*words, "deploy-window", "--json").json()
     assert told["body"].strip() == "Deploys on Tuesday, never on a Friday."
     assert set(told) == {
-        *("schema_version", "name", "description", "body", "kind", "project", "aliases", "path", "source_session"),
-        *("created_at", "updated_at", "archived", "superseded_by", "pinned"),
+        *("schema_version", "name", "title", "description", "body", "kind", "project", "aliases", "path"),
+        *("source_session", "created_at", "updated_at", "archived", "superseded_by", "pinned"),
     }
     lines = [json.loads(line) for line in (memory / "journal.jsonl").read_text().splitlines()]
     assert [(line["op"], line["name"]) for line in lines] == [("recall", "deploy-window")] * 2

@@ -75,6 +75,16 @@ def test_b07_a_session_that_was_compressed_since_is_named(home: HomeBuilder, asx
     assert query(asx, "SELECT text FROM prompts") == [["egret"]]
 
 
+def test_b07_what_is_not_read_is_counted_by_kind(home: HomeBuilder, asx: Asx) -> None:
+    path = home.claude("s", *talk("s", "heron"))
+    for name in ("t.jsonl.gz", "u.jsonl.gz"):
+        path.with_name(name).write_bytes(gzip.compress(path.read_bytes()))
+    path.with_name("v.jsonl").mkdir()
+    told = asx("ingest")
+    assert "by kind: 2 compressed, 1 not a file" in told.stderr
+    assert query(asx, "SELECT text FROM prompts") == [["heron"]]
+
+
 def test_b09_what_the_agent_deleted_leaves_with_its_hits_and_the_history_stays(home: HomeBuilder, asx: Asx) -> None:
     paths = [home.claude(f"s{number}", *talk(f"s{number}", f"heron {number}")) for number in range(5)]
     home.claude_history(*(make.claude_history_entry(f"heron {number}", f"s{number}", number) for number in range(5)))

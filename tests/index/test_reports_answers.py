@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from index.ingest import ingest
 from index.query.run import run_query
 from index.reports.named import Asked, ReportParametersError, asked_of, get_report, run_report
 from index.reports.parts import columns_of, first_line
 from index.reports.statements import REPORTS
 from index.results import Report, Rows
+from tests import builders as make
+from tests.builders import HomeBuilder
 from tests.index.filled import never
 from tests.index.report_world import AETHER, ASTER, MAIN, SUB_AGENT, build_index
 
@@ -101,6 +104,19 @@ def test_longest_turns_have_both_times_of_their_own(index: Path) -> None:
         (60.0, "aster", "2026-05-05T09:00:00.000Z", "yes", f"{ASTER}:3", aster),
         (30.0, "claude-code", "2026-05-04T08:20:00.000Z", "yes", f"{MAIN}:14", main),
     )
+
+
+def test_a_turn_ends_before_the_next_prompt_though_its_copied_answers_have_a_later_time(tmp_path: Path) -> None:
+    home = HomeBuilder(tmp_path / "home")
+    prompts = [make.claude_prompt("Go on", MAIN, f"p{minute}", minute) for minute in (0, 5, 300)]
+    answers = [
+        make.claude_answer("Done", MAIN, f"a{n}", minute, message_id=f"m{n}")
+        for n, minute in enumerate((290, 290, 302))
+    ]
+    home.claude(MAIN, *(record for pair in zip(prompts, answers, strict=True) for record in pair))
+    index = tmp_path / "index" / "index.sqlite"
+    ingest(home.settings(index))
+    assert [row[0] for row in rows(index, "longest-turns")] == [285 * 60.0, 300.0, 120.0]
 
 
 def test_repeated_prompts_are_folded(index: Path) -> None:

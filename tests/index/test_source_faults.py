@@ -52,7 +52,7 @@ TOLD: dict[str, Parsed] = {
     "tool": Parsed(events=[Event("agent", "tool_call", tool_name=HALF)]),
     "record id": Parsed(events=[Event("agent", "message_text", "a", record_id=HALF)]),
     "usage": Parsed(usage=[Usage(model_name=HALF)]),
-    "tokens": Parsed(usage=[Usage(input_tokens=2**63)]),
+    "rank": Parsed(traits=[Trait("cwd", "a", 2**63)]),
     "trait": Parsed(traits=[Trait("cwd", HALF)]),
     "project of a history": Parsed(prompts=[HistoryPrompt("a", project=HALF)]),
     "text of a history": Parsed(prompts=[HistoryPrompt(HALF)]),

@@ -18,7 +18,6 @@ from index.results import Status
 from index.settings import Settings
 from index.status import status
 from index.verify import verify
-from persist.errors import ConfigError
 from tests import builders as make
 from tests.builders import HomeBuilder, make_unreadable
 from tests.index.conftest import rows
@@ -81,12 +80,21 @@ def test_an_agent_that_deletes_is_named_with_the_age_of_its_oldest_transcript(ho
     assert not status(settings).agents["claude-code"].kept
 
 
-def test_keeping_copies_is_refused_rather_than_promised(home: HomeBuilder) -> None:
+def test_what_is_kept_is_told_in_place_of_what_will_be_deleted(home: HomeBuilder) -> None:
     config = home.settings().places.config
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text("keep: true\n")
-    with pytest.raises(ConfigError, match="keep"):
-        home.settings()
+    path = home.claude("c", make.claude_prompt("x", "c", "u1", 2))
+    home.claude("d", make.claude_prompt("x", "d", "u2", 2))
+    settings = ingested(home)
+    assert status(settings).notes == ("2 transcripts of Claude Code are kept in the archive",)
+    assert status(settings).agents["claude-code"].kept
+    path.unlink()
+    told = ("2 transcripts of Claude Code are kept in the archive; the originals of 1 are gone",)
+    assert status(settings).notes == told
+    assert not status(settings).stale
+    ingest(settings)
+    assert status(settings).notes == told
 
 
 def notices(notes: list[str]) -> list[str]:
@@ -113,7 +121,7 @@ def test_the_first_ingest_and_each_removal_tell_the_age_of_the_oldest_transcript
 
 
 @pytest.mark.parametrize(
-    ("age_days", "told"), [(None, "days: copy"), (0, "days: copy"), (-3, "days: copy"), (1, "is 1 day old: copy")]
+    ("age_days", "told"), [(None, "days: asx"), (0, "days: asx"), (-3, "days: asx"), (1, "is 1 day old: asx")]
 )
 def test_the_notice_tells_no_age_below_a_day(age_days: int | None, told: str) -> None:
     oldest = None if age_days is None else time.time_ns() - age_days * 86_400_000_000_000

@@ -97,18 +97,24 @@ class TestProjection:
         assert reading.final.session_id == "01m3gcw7w0bt3de2jg7ptjq2zj"
         assert not reading.final.names_parent
 
-    def test_a_title_in_the_header_ranks_below_a_title_event(self) -> None:
-        header, titled, again, other = feed(
+    def test_a_title_of_a_person_ranks_above_one_of_the_agent_and_that_above_the_headers(self) -> None:
+        header, titled, again, other, typed, same, named = feed(
             {"type": "session", "id": "x", "title": "From the header"},
-            {"type": "title", "title": "Typed"},
-            {"type": "title", "title": "Typed"},
-            {"type": "title", "title": "Typed again"},
+            {"type": "title", "title": "Named"},
+            {"type": "title", "title": "Named"},
+            {"type": "title", "title": "Named again"},
+            {"type": "title", "title": "Typed", "by": "person"},
+            {"type": "title", "title": "Typed", "by": "person"},
+            {"type": "title", "title": "Typed", "by": "somebody"},
         )
-        assert list(header.traits) == [Trait("title", "From the header", rank=1)]
-        assert list(titled.traits) == [Trait("title", "Typed")]
+        assert list(header.traits) == [Trait("title", "From the header", rank=2)]
+        assert list(titled.traits) == [Trait("title", "Named", rank=1)]
         assert list(again.traits) == []
-        assert [event.text for event in again.events] == ["Typed"]
-        assert list(other.traits) == [Trait("title", "Typed again")]
+        assert [event.text for event in again.events] == ["Named"]
+        assert list(other.traits) == [Trait("title", "Named again", rank=1)]
+        assert list(typed.traits) == [Trait("title", "Typed", rank=0)]
+        assert list(same.traits) == []
+        assert list(named.traits) == [Trait("title", "Typed", rank=1)]
 
     @pytest.mark.parametrize(
         ("header", "traits"),

@@ -30,11 +30,12 @@ def locate(env: Environment) -> list[Root]:
 
     Where the variable is set, ``~/.aether`` is not read as well: versions before August 2026 did write there
     whatever it said, but today's does not look back, and two homes would mix the sessions of two set-ups.
-    ``--root aether=~/.aether`` adds it where someone wants both.
+    ``--root aether=~/.aether`` adds it where someone wants both. A spelling through ``..`` is resolved, so that one
+    home has one name.
     """
     override = env.variables.get("AETHER_HOME", "")
     home = Path(override) if override.strip() else env.home / ".aether"
-    return [Root(NAME, home.absolute())]
+    return [Root(NAME, home.resolve() if ".." in home.parts else home.absolute())]
 
 
 def discover(root: Root) -> Found:

@@ -157,4 +157,5 @@ AGENT: Final = Agent(
     read_note_facts=read_note_facts,
     skips=records.SKIPS,
     resume=resume,
+    parser_version=2,
 )

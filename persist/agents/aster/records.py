@@ -101,7 +101,7 @@ class AsterParser:
             traits.append(Trait("created_at", created_at))
         title = shapes.plain(record.get("title"))
         if title is not None:
-            traits.append(Trait("title", title, rank=1))
+            traits.append(Trait("title", title, rank=2))
         session_id = shapes.plain(record.get("id"))
         if session_id is not None and len(session_id) > _MAX_ID_CHARACTERS:
             session_id = None
@@ -185,11 +185,13 @@ class AsterParser:
         event = Event(CONTROL, "session_title", title, times.from_any(record.get("ts")))
         if not title or not title.strip():
             return Parsed([event])
-        digest = hashlib.blake2b(title.encode("utf-8", "replace"), digest_size=8).hexdigest()
+        rank = 0 if shapes.is_by_person(record) else 1
+        told = f"{rank}{title}".encode("utf-8", "replace")
+        digest = hashlib.blake2b(told, digest_size=8).hexdigest()
         if digest == self._title:
             return Parsed([event])
         self._title = digest
-        return Parsed([event], traits=[Trait("title", title)])
+        return Parsed([event], traits=[Trait("title", title, rank)])
 
     def _remember(self, call: shapes.Call) -> None:
         """Keep a call's name for its result; the oldest go first when there are too many or too long ones."""

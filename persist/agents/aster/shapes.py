@@ -19,6 +19,10 @@ from persist.sources import Record
 SUPPORTED_VERSION: Final = 1
 ERROR_PREFIX: Final = "error: "
 """How Aster marks a failed tool's result (``spec/aster.md`` 1.3)."""
+BY_KEY: Final = "by"
+BY_PERSON: Final = "person"
+"""Our key of a title event, behind Aster's own, and its value where a person gave the title. Aster ignores it; without
+it a title counts as the agent's, and the newest of those is the session's (``spec/aster.md`` 1.3)."""
 _IMPORTED_ID = re.compile(r"(claude|codex|cursor|opencode|hermes)-(.+)", re.DOTALL)
 _IMPORT_AGENTS: Final = {"claude": "claude-code"}
 """Aster's name of an import source, where it is not ours."""
@@ -99,6 +103,11 @@ def _call(entry: Record) -> Call:
 def reasoning_of(record: dict[str, Record]) -> str | None:
     """Return the thinking's text: ``reasoning.text``, or ``reasoning`` itself where it is text."""
     return text_of(record.get("reasoning")) or None
+
+
+def is_by_person(title: dict[str, Record]) -> bool:
+    """Whether a title event says that a person gave the title."""
+    return title.get(BY_KEY) == BY_PERSON
 
 
 def plain(value: Record) -> str | None:

@@ -1,0 +1,14 @@
+"""``asx remember``: the short name of ``asx memory add``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from cli.commands.memory_add import command
+
+__all__ = ["EXAMPLES", "command"]
+
+EXAMPLES: Final = (
+    "asx remember 'Deploys leave from the main branch only'",
+    "asx remember --title 'Deploy window' 'Tuesday to Thursday before 15:00 UTC.'",
+)

@@ -1,0 +1,93 @@
+"""Which file name a block's title gives, and when two titles are one; pure.
+
+Rules: the slug of ``spec/aster.md`` 2.4; DESIGN 10 and ``spec/aster.md`` 4.7 for titles that share one. Imports
+``persist.ids`` alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+from persist.ids import slug
+
+MAX_STEM_BYTES: Final = 200
+"""Of a file name's 255 bytes the rest is for ``@<ULID>``, a number of its own and ``.md``."""
+WITHOUT_SLUG: Final = "note"
+"""Stands for the slug of a title that has none, always with a number: Aster writes ``note.md`` for all of them."""
+PROJECT_STEM: Final = "aster"
+"""Never given to a new block: where case does not count, ``aster.md`` is the project file."""
+_ULID: Final = "[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}"
+VERSION_STEM = re.compile(rf"(?P<slug>[a-z0-9-]+)@(?P<ulid>{_ULID})\Z")
+"""Stem of an older version of a block in ``.archive/`` (DESIGN 10); a slug never holds ``@``."""
+_HASH_BYTES: Final = 6
+
+
+def same_title(one: str, other: str) -> bool:
+    """Tell whether two typed titles are one: equal but for case, normal form and runs of white space."""
+    return _folded(one) == _folded(other)
+
+
+def block_slug(title: str) -> str:
+    """Return the slug that a title asks for, cut to ``MAX_STEM_BYTES``; empty when it has no letter or digit.
+
+    One that is cut ends in a hash of the whole, so that two long titles do not meet.
+    """
+    return _cut(slug(title), slug(title))
+
+
+def free_stems(title: str) -> Iterator[str]:
+    """Yield the stems that a new block of this title may have, the best first: ``slug``, ``slug-2``, ``slug-3`` …
+
+    A title without a slug, and the slug of the project file, begin with a number.
+    """
+    base = block_slug(title)
+    if base and base != PROJECT_STEM:
+        yield base
+    number = 2
+    while True:
+        yield f"{base or WITHOUT_SLUG}-{number}"
+        number += 1
+
+
+def is_of_slug(stem: str, base: str) -> bool:
+    """Tell whether a stem is one that :func:`free_stems` gives for the slug ``base``."""
+    if stem == base:
+        return True
+    rest = stem.removeprefix(f"{base}-")
+    return rest != stem and rest.isascii() and rest.isdecimal()
+
+
+def version_slug(stem: str) -> str:
+    """Return the name under which the versions of the block in ``<stem>.md`` are kept: the stem where it is a slug.
+
+    Other stems (``My note``, very long ones) give their slug and a hash of the stem: two never share their versions.
+    """
+    plain = slug(stem)
+    if plain == stem and len(stem) <= MAX_STEM_BYTES:
+        return stem
+    if plain == stem:
+        return _cut(stem, stem)
+    return f"{plain[: MAX_STEM_BYTES - 2 * _HASH_BYTES - 1].rstrip('-') or WITHOUT_SLUG}-{_hash(stem)}"
+
+
+def archived_stem(stem: str) -> str:
+    """Return the stem of a block once it is archived: its own, unless that would pass for an older version."""
+    return version_slug(stem) if VERSION_STEM.match(stem) else stem
+
+
+def _cut(text: str, whole: str) -> str:
+    if len(text) <= MAX_STEM_BYTES:
+        return text
+    return f"{text[: MAX_STEM_BYTES - 2 * _HASH_BYTES - 1].rstrip('-')}-{_hash(whole)}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=_HASH_BYTES).hexdigest()
+
+
+def _folded(title: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", " ".join(title.split())).casefold())

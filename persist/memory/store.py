@@ -1,0 +1,135 @@
+"""The memory of a data home as one object, for programs that plug in: the same code as ``asx memory``.
+
+Reading takes no lock and needs no index; writing is whole, private and journaled (``remember.py``, ``put_aside.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from persist.aster.writer import now_text
+from persist.errors import NotFoundError, StoreIOError
+from persist.memory import context, put_aside
+from persist.memory import remember as remembering
+from persist.memory.archive import Version, list_versions
+from persist.memory.blocks import Block, find_block, list_blocks, newest_first
+from persist.memory.change import Change
+from persist.memory.journal import Operation, read_operations
+from persist.memory.journal_writer import RECALL_WAIT_S, append_operation
+from persist.memory.names import version_slug
+from persist.memory.project import read_project
+from persist.places import current_places
+
+
+class MemoryStore:
+    """A memory folder: ``ASTER.md``, blocks, journal and archive. Holds nothing in between, so processes may share it.
+
+    Names are titles or slugs. Writing methods raise ``RefusedError``, ``NotFoundError``, ``BusyError`` and
+    ``StoreIOError``; reading ones ``NotFoundError`` and ``StoreIOError``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def open(cls) -> MemoryStore:
+        """Return the memory of this process's data home (``asx paths memory``); nothing is made or read."""
+        return cls(current_places().memory)
+
+    def remember(
+        self,
+        note: str,
+        title: str | None = None,
+        *,
+        description: str | None = None,
+        session: str | None = None,
+        kind: str | None = None,
+        project: str | None = None,
+        aliases: Sequence[str] = (),
+        pin: bool = False,
+        supersedes: str | None = None,
+    ) -> Change:
+        """Keep a note: with a title as a block, new or over the one of that title, without as a fact of ``ASTER.md``.
+
+        ``description`` left out is the note's first sentence; ``aliases`` are added to those the block has; ``project``
+        is a folder. Raises ``ValueError`` when a fact is given what only a block has.
+        """
+        if title is None:
+            if supersedes is not None or pin or aliases or project or kind or description is not None:
+                raise ValueError("a note without a title is a fact of ASTER.md: it has a session and nothing else")
+            return remembering.add_fact(self.folder, note, session)
+        return remembering.remember(
+            self.folder,
+            remembering.NewNote(
+                note,
+                title,
+                description=description,
+                source_session=session,
+                kind=kind,
+                project=project,
+                aliases=tuple(aliases),
+                is_pinned=pin,
+                supersedes=supersedes,
+            ),
+        )
+
+    def append_project(self, fact: str, session: str | None = None) -> Change:
+        """Append a fact to ``ASTER.md``."""
+        return remembering.add_fact(self.folder, fact, session)
+
+    def forget(self, name: str) -> Change:
+        """Take a block away; its text stays as a version."""
+        return put_aside.forget(self.folder, name)
+
+    def archive(self, name: str) -> Change:
+        """Move a block to ``.archive/``."""
+        return put_aside.archive(self.folder, name)
+
+    def restore(self, name: str, at: str | None = None) -> Change:
+        """Bring a block back, byte for byte: what was put aside last, or the version ``at``."""
+        return put_aside.restore(self.folder, name, at)
+
+    def recall(self, name: str, session: str | None = None) -> Block:
+        """Return a block and note in the journal that it was given out, where that can be written."""
+        block = self.peek(name)
+        values = {"ts": now_text(), "op": "recall", "name": block.path.stem, "source_session": session}
+        append_operation(self.folder, values, durable=False, timeout_s=RECALL_WAIT_S)
+        return block
+
+    def peek(self, name: str) -> Block:
+        """Return a block; the journal does not tell of it."""
+        block = find_block(self.folder, name)
+        if block is None:
+            raise NotFoundError("memory block", name)
+        if block.unread is not None:
+            raise StoreIOError(block.path, "read", block.unread)
+        return block
+
+    def list_blocks(self, *, archived: bool = False) -> list[Block]:
+        """Return the blocks by name; with ``archived`` those in ``.archive/`` too."""
+        return list_blocks(self.folder, include_archived=archived)
+
+    def list_recent(self) -> list[Block]:
+        """Return the blocks, the newest write first."""
+        return newest_first(list_blocks(self.folder))
+
+    def list_versions(self, name: str) -> list[Version]:
+        """Return the older versions of a block, there or put aside, newest first."""
+        from persist.memory.versions import stem_put_aside
+
+        block = find_block(self.folder, name)
+        stem = stem_put_aside(self.folder, name) if block is None else block.path.stem
+        return [] if stem is None else list_versions(self.folder, version_slug(stem))
+
+    def read_project(self) -> str | None:
+        """Return the text of ``ASTER.md``, ``None`` until there is one."""
+        return read_project(self.folder)
+
+    def read_log(self) -> tuple[list[Operation], int]:
+        """Return the journal, newest first, and how many of its lines are damaged."""
+        return read_operations(self.folder)
+
+    def load_context(self) -> str:
+        """Return what an agent puts into its system prompt: ``ASTER.md`` and the list of blocks."""
+        return context.load_context(self.folder)

@@ -1,0 +1,220 @@
+"""Puts versions of blocks aside in ``.archive/``, and finds them again (DESIGN 10).
+
+``<slug>@<ULID>.md`` is what a block was before a change, ``<slug>.md`` an archived block. No version is ever removed or
+written over. Whoever calls holds the folder's lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from persist.errors import AmbiguousError, NotFoundError, RefusedError, StoreIOError
+from persist.files import make_private_folder, write_atomic
+from persist.files.folders import flush_folder
+from persist.ids import MIN_PREFIX_CHARACTERS, new_session_id
+from persist.memory.archive import Version, list_archived, list_versions
+from persist.memory.blocks import ARCHIVE_FOLDER, Block, read_block
+from persist.memory.journal import known_operations
+from persist.memory.names import archived_stem, block_slug, is_of_slug, same_title, version_slug
+from persist.regular import open_regular
+
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A version that was put aside: its ULID, its file, and the hash of its bytes."""
+
+    ulid: str
+    path: Path
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutAside:
+    """What can be brought back: its file and bytes, and the version's ULID (``None``: an archived block)."""
+
+    path: Path
+    data: bytes
+    ulid: str | None
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a file's bytes. Raises ``StoreIOError``."""
+    try:
+        with open_regular(path) as file:
+            return file.read()
+    except OSError as error:
+        raise StoreIOError(path, "read", error.strerror or str(error)) from error
+
+
+def keep_copy(folder: Path, stem: str, data: bytes) -> Kept:
+    """Write ``data`` aside as the newest version of the block in ``<stem>.md``. Raises ``StoreIOError``."""
+    kept = _next(folder, stem, data)
+    write_atomic(kept.path, data)
+    return kept
+
+
+def move_aside(folder: Path, path: Path, data: bytes) -> Kept:
+    """Make a block's file, which holds ``data``, its newest version: it is gone from the folder.
+
+    In one rename, so that it is in one place at every moment. Of a link the text is copied and the link itself is
+    removed, never what it leads to. Raises ``StoreIOError``.
+    """
+    kept = _next(folder, path.stem, data)
+    if path.is_symlink():
+        write_atomic(kept.path, data)
+        remove(path)
+    else:
+        move(path, kept.path)
+    return kept
+
+
+def move(path: Path, target: Path) -> None:
+    """Rename a file of the store, over one that may be there. Raises ``StoreIOError``."""
+    try:
+        path.replace(target)
+        flush_folder(target.parent)
+        if path.parent != target.parent:
+            flush_folder(path.parent)
+    except OSError as error:
+        raise StoreIOError(path, "move", error.strerror or str(error)) from error
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a link, never what the link leads to. Raises ``StoreIOError``."""
+    try:
+        path.unlink()
+        flush_folder(path.parent)
+    except OSError as error:
+        raise StoreIOError(path, "remove", error.strerror or str(error)) from error
+
+
+def archived_path(folder: Path, stem: str) -> Path:
+    """Return where the block in ``<stem>.md`` lies once it is archived. Raises like :func:`archive_folder`."""
+    return archive_folder(folder) / f"{archived_stem(stem)}.md"
+
+
+def archive_folder(folder: Path) -> Path:
+    """Return ``.archive/``, made where missing. Raises ``RefusedError`` when it leads out of the store."""
+    archive = folder / ARCHIVE_FOLDER
+    if archive.is_symlink():
+        raise RefusedError(f"{archive} is a link", "put a folder in its place")
+    make_private_folder(archive)
+    return archive
+
+
+def is_kept(folder: Path, stem: str, data: bytes) -> bool:
+    """Tell whether these very bytes are a version of the block already."""
+    return any(holds(version.path, data) for version in list_versions(folder, version_slug(stem)))
+
+
+def stem_put_aside(folder: Path, name: str) -> str | None:
+    """Return the stem of the block that ``name``, a title or a slug, meant before it was put aside, or ``None``.
+
+    Chosen as :func:`persist.memory.blocks.find_block` chooses among those that are there.
+    """
+    archived = {version_slug(block.path.stem): block for block in list_archived(folder)}
+    newest: dict[str, Path] = {key: block.path for key, block in archived.items()}
+    for version in list_versions(folder):
+        newest.setdefault(version.slug, version.path)
+    key = _chosen_key(newest, name)
+    if key is None:
+        return None
+    return archived[key].path.stem if key in archived else _journaled_stem(folder, key)
+
+
+def find_put_aside(folder: Path, stem: str, at: str | None, living: bytes | None) -> PutAside:
+    """Return what is to be brought back as ``<stem>.md``.
+
+    With ``at``, a ULID or the beginning of one, that version; else the archived block, where it is no version as well;
+    else the newest version. One that reads like ``living`` is passed over. Raises ``NotFoundError``,
+    ``AmbiguousError``, and ``RefusedError`` when the version asked for is what the block is now.
+    """
+    versions = list_versions(folder, version_slug(stem))
+    if at is not None:
+        version = _version_at(versions, stem, at)
+        data = read_bytes(version.path)
+        if data == living:
+            raise RefusedError(
+                f"block {stem!r} reads like version {version.ulid} already", "asx memory log lists others"
+            )
+        return PutAside(version.path, data, version.ulid)
+    archived = folder / ARCHIVE_FOLDER / f"{archived_stem(stem)}.md"
+    if archived.exists():
+        data = read_bytes(archived)
+        if data != living and not any(holds(version.path, data) for version in versions):
+            return PutAside(archived, data, None)
+    for version in versions:
+        data = read_bytes(version.path)
+        if data != living:
+            return PutAside(version.path, data, version.ulid)
+    raise NotFoundError("older version of block", stem, "see: asx memory log")
+
+
+def _next(folder: Path, stem: str, data: bytes) -> Kept:
+    name = version_slug(stem)
+    ulid = _later_than(list_versions(folder, name))
+    path = archive_folder(folder) / f"{name}@{ulid}.md"
+    return Kept(ulid, path, hashlib.sha256(data).hexdigest())
+
+
+def _later_than(versions: list[Version]) -> str:
+    """Return a ULID that is newer than every version, whatever the clock says."""
+    from ulid import ULID
+
+    fresh = new_session_id().upper()
+    newest = versions[0].ulid.upper() if versions else ""
+    if fresh > newest:
+        return fresh
+    return str(ULID((int.from_bytes(ULID.from_str(newest).bytes, "big") + 1).to_bytes(16, "big")))
+
+
+def _version_at(versions: list[Version], stem: str, at: str) -> Version:
+    wanted = at.strip().upper()
+    exact = [version for version in versions if version.ulid.upper() == wanted]
+    if not exact and len(wanted) >= MIN_PREFIX_CHARACTERS:
+        exact = [version for version in versions if version.ulid.upper().startswith(wanted)]
+    if not exact:
+        known = ", ".join(version.ulid for version in versions[:_SHOWN])
+        raise NotFoundError("version", f"{stem}@{at.strip()}", f"the newest are {known}" if known else "there is none")
+    if len(exact) > 1:
+        raise AmbiguousError("version", at.strip(), tuple(version.ulid for version in exact))
+    return exact[0]
+
+
+def holds(path: Path, data: bytes) -> bool:
+    """Tell whether a file, and no link, holds these very bytes; one that is missing or unreadable does not."""
+    try:
+        return not path.is_symlink() and path.stat().st_size == len(data) and read_bytes(path) == data
+    except (OSError, StoreIOError):
+        return False
+
+
+def _chosen_key(newest: dict[str, Path], name: str) -> str | None:
+    base = block_slug(name)
+    alike = [key for key in newest if is_of_slug(key, base)] if base else []
+    for keys in (alike, list(newest)):
+        for key in keys:
+            if _is_called(read_block(newest[key], archived=True), name):
+                return key
+        for key in (version_slug(name.strip()), base):
+            if key in keys:
+                return key
+    return None
+
+
+def _is_called(block: Block, name: str) -> bool:
+    return same_title(block.title or block.note.name, name)
+
+
+def _journaled_stem(folder: Path, key: str) -> str:
+    """Return the stem that the journal tells for versions of this name, where it is not the name itself."""
+    for operation in known_operations(folder):
+        name = operation.entry.name or ""
+        if name != key and version_slug(name) == key and "/" not in name and "\0" not in name:
+            return name
+    return key

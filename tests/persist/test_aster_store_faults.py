@@ -1,0 +1,188 @@
+"""Many writers of one session and writers that are killed: what was written is there, whole, and the next one works.
+
+Real processes, forked; the commands run in them as ``asx`` runs them.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import sys
+from collections import Counter
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from cli.app import main
+from persist.aether.store import SessionStore
+from persist.aster import Transcript
+from persist.aster.store import Store
+from tests.index.processes import Child, run_and_kill, start
+from tests.persist import aether_records
+
+LINE_BYTES = 9_000
+APP = "/w/app"
+
+
+def words(writer: int, number: int) -> str:
+    """Return a text of 9 kB that tells who wrote it and, by its end, that it is whole."""
+    name = f"{writer}:{number}:"
+    return name + "x" * (LINE_BYTES - len(name)) + "end"
+
+
+def append_as_ours(home: Path, writer: int, appends: int) -> None:
+    with Store(home).open("busy") as session:
+        for number in range(appends):
+            session.user(words(writer, number))
+
+
+def append_as_aster(path: Path, writer: int, appends: int) -> None:
+    """Append as Aster does: the text, then the newline, without a lock (``spec/aster.md`` 2.8)."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+    for number in range(appends):
+        record = {"type": "message", "role": "user", "content": words(writer, number), "ts": "2026-05-04T08:00:00Z"}
+        os.write(descriptor, json.dumps(record).encode())
+        os.write(descriptor, b"\n")
+    os.close(descriptor)
+
+
+def together(children: list[Child]) -> None:
+    assert [child.wait() for child in children] == [(0, "")] * len(children)
+
+
+@pytest.mark.parametrize(
+    ("writers", "appends"), [pytest.param(20, 50, marks=pytest.mark.slow), (4, 10)], ids=["20 x 50", "4 x 10"]
+)
+def test_every_event_of_many_writers_is_there_and_whole_with_aster_beside_them(
+    tmp_path: Path, writers: int, appends: int
+) -> None:
+    path = Store(tmp_path).create(APP, session_id="busy").path
+    children = [start(partial(append_as_ours, tmp_path, writer, appends)) for writer in range(writers)]
+    children.append(start(partial(append_as_aster, path, 99, appends)))
+    together(children)
+    transcript = Transcript.load(path)
+    told = Counter(message.content for message in transcript.messages)
+    expected = {words(writer, number) for writer in (*range(writers), 99) for number in range(appends)}
+    assert transcript.damaged == ()
+    assert (set(told), set(told.values())) == (expected, {1})
+    assert path.read_bytes().count(b'"type":"session"') == 1
+    for writer in (*range(writers), 99):
+        mine = [text for text in told if text is not None and text.startswith(f"{writer}:")]
+        assert mine == [words(writer, number) for number in range(appends)], "each writer's events in its order"
+
+
+@pytest.mark.parametrize(
+    ("writers", "appends"), [pytest.param(20, 50, marks=pytest.mark.slow), (4, 10)], ids=["20 x 50", "4 x 10"]
+)
+def test_the_same_in_aethers_store(tmp_path: Path, writers: int, appends: int) -> None:
+    store = SessionStore.from_path(tmp_path)
+    path = store.create(APP, "a:b", session_id="busy")
+
+    def append(writer: int) -> None:
+        for number in range(appends):
+            store.append_checked(path, [aether_records.text(words(writer, number), f"{writer}-{number}")])
+
+    together([start(partial(append, writer)) for writer in range(writers)])
+    loaded = store.load("busy")
+    told = Counter(entry.event.text for entry in loaded.events if entry.event is not None)
+    assert told == Counter(words(writer, number) for writer in range(writers) for number in range(appends))
+    assert loaded.malformed == 0
+
+
+def test_of_many_that_begin_one_session_at_once_all_write_to_the_same(tmp_path: Path) -> None:
+    def begin(writer: int) -> None:
+        with Store(tmp_path).open_or_create(APP, session_id="shared") as session:
+            session.user(f"from {writer}")
+
+    together([start(partial(begin, writer)) for writer in range(8)])
+    (path,) = tmp_path.rglob("shared.jsonl")
+    assert path.read_bytes().count(b'"type":"session"') == 1
+    assert {message.content for message in Transcript.load(path).messages} == {f"from {n}" for n in range(8)}
+
+
+def run_command(words_: list[str], stdin: bytes = b"") -> None:
+    """Run ``asx`` in this (forked) process, silently."""
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)))
+    sys.stdout = sys.stderr = io.StringIO()
+    main(words_)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported() -> None:
+    """Import what the commands import, so that a forked one begins its work at once and a kill finds it there."""
+    for name in ("filelock", "ulid", "cli.commands.sessions_start", "cli.commands.sessions_append",
+                 "index.store_sessions", "index.follow", "persist.appending", "persist.aster.incoming"):  # fmt: skip
+        import_module(name)
+
+
+KILLS = pytest.mark.parametrize("kills", [pytest.param(50, marks=pytest.mark.slow), 5])
+
+
+@KILLS
+def test_a_start_killed_at_any_moment_leaves_no_session_or_a_whole_one(isolated: Path, kills: int) -> None:
+    chance = random.Random(17)  # noqa: S311 - moments, no secrets
+    killed = 0
+    for number in range(kills):
+        command = ["sessions", "start", "--id", f"s{number}", "--cwd", APP]
+        killed += run_and_kill(partial(run_command, command), chance.uniform(0, 0.05))
+        found = list(isolated.rglob(f"s{number}.jsonl"))
+        if found:
+            assert found[0].read_bytes().endswith(b"\n")
+            header = Transcript.load(found[0]).header
+            assert header is not None
+            assert header.id == f"s{number}"
+        assert start(partial(run_command, command)).wait() == (0, "")
+        (path,) = isolated.rglob(f"s{number}.jsonl")
+        assert path.read_bytes().count(b"\n") == 1
+    assert killed > 0
+
+
+@KILLS
+def test_an_append_killed_at_any_moment_costs_at_most_the_line_it_was_writing(isolated: Path, kills: int) -> None:
+    path = Store(isolated / ".local/share/aster").create(APP, session_id="busy").path
+    chance = random.Random(23)  # noqa: S311 - moments, no secrets
+    killed = 0
+    sent: list[str] = []
+    for number in range(kills):
+        texts = [words(number, event) for event in range(60)]
+        stdin = b"".join(
+            json.dumps({"type": "message", "role": "user", "content": text}).encode() + b"\n" for text in texts
+        )
+        command = ["sessions", "append", "busy"]
+        killed += run_and_kill(partial(run_command, command, stdin), chance.uniform(0, 0.15))
+        last = json.dumps({"type": "message", "role": "user", "content": f"after {number}"}).encode()
+        assert start(partial(run_command, command, last)).wait() == (0, "")
+        sent += [*texts, f"after {number}"]
+    transcript = Transcript.load(path)
+    told = [message.content or "" for message in transcript.messages]
+    assert killed > 0
+    assert len(transcript.damaged) <= killed
+    assert len(set(told)) == len(told)
+    assert [text for text in sent if text in set(told)] == told, "in order, each whole"
+    assert [text for text in told if text.startswith("after")] == [f"after {number}" for number in range(kills)]
+    assert len(told) > kills, "no kill came before the first event"
+
+
+@KILLS
+def test_a_relocate_killed_at_any_moment_leaves_the_old_log_or_the_new(tmp_path: Path, kills: int) -> None:
+    store = SessionStore.from_path(tmp_path)
+    path = store.create("/old", "a:b", session_id="s")
+    store.append_checked(path, [aether_records.text(words(0, number), f"m{number}") for number in range(300)])
+    body = path.read_bytes().split(b"\n", 1)[1]
+    chance = random.Random(29)  # noqa: S311 - moments, no secrets
+    killed = 0
+    for number in range(kills):
+        before = store.cwd("s")
+        killed += run_and_kill(partial(store.relocate, "s", f"/new/{number}"), chance.uniform(0, 0.03))
+        assert store.cwd("s") in (before, f"/new/{number}")
+        assert path.read_bytes().split(b"\n", 1)[1] == body
+    assert killed > 0
+    store.relocate("s", "/last")
+    assert (store.cwd("s"), len(store.load("s").events)) == ("/last", 300)
+    assert sorted(one.name for one in path.parent.iterdir()) == [".lock", "s.jsonl"], (
+        "the copies of the killed are gone"
+    )
