@@ -5,6 +5,7 @@ I/O on folders only, no file is opened; no SQL.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -27,7 +28,8 @@ class Look:
 
     ``kept`` are originals that are gone while the archive has their copies, by root; ``copies`` tells by (agent, path)
     which copy is read for each. ``lost`` are those of them, by agent, whose copies are still open: gone since the last
-    ingest that keeps. ``catalogues`` are those of the archive that could be read, by agent.
+    ingest that keeps. ``catalogues`` are those of the archive that could be read, by agent;
+    ``copied`` are agents all of whose transcripts have copies that answer to them, and no others.
     """
 
     found: tuple[Found, ...]
@@ -36,6 +38,7 @@ class Look:
     copies: Mapping[tuple[str, str], str] = field(default_factory=dict)
     lost: Mapping[str, tuple[Source, ...]] = field(default_factory=dict)
     catalogues: Mapping[str, Catalogue] = field(default_factory=dict)
+    copied: frozenset[str] = frozenset()
 
     @property
     def size_bytes(self) -> int:
@@ -98,17 +101,18 @@ def with_kept(settings: Settings, seen: Look) -> Look:
     Reads nothing where there is no archive. Cost: ``persist.archive.standing_in`` for each agent that has copies.
     """
     archive = settings.places.archive
-    if not archive.is_dir():
-        return replace(seen, kept=(), copies={}, lost={}, catalogues={})
+    if not os.path.isdir(archive):  # noqa: PTH112 - false where it may not look, where Path.is_dir raises
+        return replace(seen, kept=(), copies={}, lost={}, catalogues={}, copied=frozenset())
     excluded = set(seen.excluded)
     kept: list[Found] = []
     copies: dict[tuple[str, str], str] = {}
     lost: dict[str, tuple[Source, ...]] = {}
     catalogues: dict[str, Catalogue] = {}
+    copied: set[str] = set()
     excludes = settings.configuration.excludes
     for agent in settings.agents:
         name = agent.name
-        if name in OWN_AGENTS or not (archive / name).is_dir():
+        if name in OWN_AGENTS or not os.path.isdir(archive / name):  # noqa: PTH112 - as above
             continue
         visited = [str(look.root.path) for look in seen.found if look.root.agent == name]
         catalogue = load_catalogue(archive, name)
@@ -116,11 +120,16 @@ def with_kept(settings: Settings, seen: Look) -> Look:
             catalogue = recovered(archive, name, visited)
         else:
             catalogues[name] = catalogue
+        there, known = seen.stats_of(name), catalogue.stats()
+        if there == known and name in catalogues and there.keys().isdisjoint(catalogue.moved()):
+            copied.add(name)
+            continue
         told = stand_ins(
             archive,
             name,
             catalogue,
-            seen.stats_of(name),
+            there,
+            known.keys() - there.keys(),
             visited_roots=visited,
             is_excluded=exclusion(excludes) if excludes else None,
         )
@@ -131,7 +140,13 @@ def with_kept(settings: Settings, seen: Look) -> Look:
         if told.living:
             lost[name] = tuple(told.living)
     return replace(
-        seen, excluded=frozenset(excluded), kept=tuple(kept), copies=copies, lost=lost, catalogues=catalogues
+        seen,
+        excluded=frozenset(excluded),
+        kept=tuple(kept),
+        copies=copies,
+        lost=lost,
+        catalogues=catalogues,
+        copied=frozenset(copied),
     )
 
 

@@ -33,7 +33,7 @@ from persist.archive.standing_in import recovered
 from persist.errors import BusyError, StoreIOError
 from persist.files.folders import make_private_folder
 from persist.files.lock import LOCK_NAME, locked
-from persist.sources import Source, Stat
+from persist.sources import Agent, Source, Stat
 
 _OF_ONE_FILE: Final = frozenset({
     errno.EFBIG, errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.EILSEQ, errno.EINVAL,
@@ -98,6 +98,8 @@ def keep_copies(settings: Settings, seen: Look, report: IngestReport, *, compare
         if not compare_all and _is_up_to_date(settings, seen, agent.name):
             continue
         work = _work(settings, seen, agent.name, compare_all)
+        if work.unfit:
+            report.notes.append(f"{_transcripts(work.unfit, agent)} not copied: the name is too long")
         if not (work.behind or work.gone or work.was_lost):
             continue
         has_written = True
@@ -111,25 +113,25 @@ def keep_copies(settings: Settings, seen: Look, report: IngestReport, *, compare
             continue
         if work.reason is not None:
             _report_failure(report, settings, work.failed, work.reason)
-        if work.unfit:
-            report.notes.append(f"{len(work.unfit)} transcripts of {agent.title} have names too long to be kept")
         if work.gone:
-            many = "1 transcript" if len(work.gone) == 1 else f"{len(work.gone)} transcripts"
-            report.notes.append(f"{many} of {agent.title} {_is(work.gone)} gone; the kept copies are read instead")
+            report.notes.append(f"{_transcripts(work.gone, agent)} gone; kept copies are read instead")
     return with_kept(settings, seen) if has_written else seen
 
 
-def _is(gone: Sequence[Source]) -> str:
-    return "is" if len(gone) == 1 else "are"
+def _transcripts(those: Sequence[object], agent: Agent) -> str:
+    return (
+        f"1 transcript of {agent.title} is" if len(those) == 1 else f"{len(those):,} transcripts of {agent.title} are"
+    )
 
 
 def _is_up_to_date(settings: Settings, seen: Look, agent: str) -> bool:
     """Tell at once what is nearly always so: every original's copy answers to its fingerprint, and none went."""
+    if agent in seen.copied:
+        return True
     there, catalogue = seen.stats_of(agent), seen.catalogues.get(agent)
     if catalogue is None:
-        return not there and not (settings.places.archive / agent).exists()
-    known = catalogue.stats()
-    is_same = there == known if len(there) == len(known) else there.items() <= known.items()
+        return not there and not os.path.isdir(settings.places.archive / agent)  # noqa: PTH112 - never raises
+    is_same = there.items() <= catalogue.stats().items()
     return is_same and not seen.lost.get(agent) and there.keys().isdisjoint(catalogue.moved())
 
 
@@ -137,7 +139,7 @@ def _work(settings: Settings, seen: Look, agent: str, compare_all: bool) -> _Wor
     """Compare the catalogue with what was seen."""
     archive = settings.places.archive
     catalogue = load_catalogue(archive, agent)
-    was_lost = catalogue is None and (archive / agent).is_dir()
+    was_lost = catalogue is None and os.path.isdir(archive / agent)  # noqa: PTH112 - never raises
     if catalogue is None:
         roots = [str(look.root.path) for look in seen.found if look.root.agent == agent]
         catalogue = recovered(archive, agent, roots) if was_lost else Catalogue()

@@ -43,18 +43,18 @@ def stand_ins(
     agent: str,
     catalogue: Catalogue,
     found: Mapping[str, Stat],
+    missing: Collection[str],
     *,
     visited_roots: Collection[str],
     is_excluded: Callable[[str], object] | None,
 ) -> StandIns:
     """Return the copies of one agent that are read now.
 
-    ``found`` are the agent's transcripts that are there. Left out are copies whose original is there though no root of
-    this run has it, was moved (it is found under another path), or has been compressed by its agent. Cost: the
-    catalogue, and for each folder with originals that are not found the names in it and in the archive.
+    ``found`` are the agent's transcripts that are there, ``missing`` the paths in the catalogue that are not. Left out
+    are copies whose original is there though no root of this run has it, was moved (it is found under another path), or
+    has been compressed by its agent. Cost: for each folder with missing originals the names in it and in the archive.
     """
     result = StandIns()
-    missing = catalogue.stats().keys() - found.keys()
     if not missing:
         return result
     elsewhere = cache(lambda: set(map(_content_of, found.values())))

@@ -127,21 +127,22 @@ def newest_first(blocks: Iterable[Block]) -> list[Block]:
 def find_block(folder: Path, name: str) -> Block | None:
     """Return the block that ``name``, a typed title or a slug, means, or ``None``; archived ones are never found.
 
-    Of the blocks that share the name's slug (``build``, ``build-2``) the one of that title, else the file of the slug;
-    else the first block in name order whose title or name is equal but for case, else the first whose name has the
-    same slug. A name without an ASCII letter or digit has no slug and finds only the very same title or name (Aster
-    found, and deleted, another's block by ``!``). Cost: one file in the ordinary case, else every block. Raises
-    ``StoreIOError`` like :func:`list_blocks`.
+    The block of that title, those that share its slug (``build``, ``build-2``) first; else the file of the slug; else
+    the first block in name order whose name is equal but for ASCII case, else the first whose name has the same slug. A
+    name without an ASCII letter or digit has no slug and finds only the very same title or name (Aster found, and
+    deleted, another's block by ``!``). Cost: one file in the ordinary case, else every block. Raises ``StoreIOError``
+    like :func:`list_blocks`.
     """
     wanted = slug(name)
-    if wanted:
-        found = _of_slug(folder, name, wanted)
-        if found is not None:
-            return found
+    found = _of_slug(folder, name, wanted) if wanted else None
+    if found is not None and (found.title is None or found.path.stem == name or same_title(found.title, name)):
+        return found
     blocks = list_blocks(folder)
     for block in blocks:
         if block.title is not None and same_title(block.title, name):
             return block
+    if found is not None:
+        return found
     if not wanted:
         return next((block for block in blocks if block.note.name == name.strip()), None)
     lowered = _ascii_lower(name.strip())

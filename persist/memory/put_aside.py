@@ -53,12 +53,11 @@ def restore(folder: Path, name: str, at: str | None = None) -> Change:
     ``NotFoundError``, ``AmbiguousError``, ``RefusedError``, ``BusyError``, ``StoreIOError``.
     """
     with locked(folder / LOCK_NAME):
-        block = find_block(folder, name)
-        stem = versions.stem_put_aside(folder, name) if block is None else block.path.stem
+        stem = versions.stem_to_restore(folder, name)
         if stem is None:
             raise NotFoundError("archived block or older version", name, "see: asx memory list --archived")
         path = folder / f"{stem}.md"
-        living = None if block is None else bytes_to_change(folder, path)
+        living = bytes_to_change(folder, path) if path.exists() or path.is_symlink() else None
         found = versions.find_put_aside(folder, stem, at, living)
         kept = None if living is None else versions.keep_copy(folder, stem, living)
         archived = versions.archived_path(folder, stem)
@@ -67,7 +66,7 @@ def restore(folder: Path, name: str, at: str | None = None) -> Change:
         else:
             put_block(path, found.data, kept)
         told = tell(folder, "restore", path, kept=kept, restored=found.ulid)
-        return replace(told, is_new=block is None, restored=found.ulid)
+        return replace(told, is_new=living is None, restored=found.ulid)
 
 
 def files_that_may_go(folder: Path, name: str) -> list[Path]:
@@ -76,10 +75,9 @@ def files_that_may_go(folder: Path, name: str) -> list[Path]:
     A look without the lock, for whoever has to be told before. Raises ``StoreIOError``.
     """
     block = find_block(folder, name)
-    stem = versions.stem_put_aside(folder, name) if block is None else block.path.stem
-    if stem is None:
-        return []
-    places = (folder / f"{stem}.md", folder / ARCHIVE_FOLDER / f"{archived_stem(stem)}.md")
+    stem = versions.stem_to_restore(folder, name)
+    places = [] if block is None else [block.path]
+    places += [] if stem is None else [folder / ARCHIVE_FOLDER / f"{archived_stem(stem)}.md"]
     return [path for path in places if path.is_file()]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from persist.aster.writer import now_text
-from persist.errors import NotFoundError, StoreIOError
+from persist.errors import NotFoundError, RefusedError, StoreIOError
 from persist.memory import context, put_aside
 from persist.memory import remember as remembering
 from persist.memory.archive import Version, list_versions
@@ -19,6 +19,7 @@ from persist.memory.journal import Operation, read_operations
 from persist.memory.journal_writer import RECALL_WAIT_S, append_operation
 from persist.memory.names import version_slug
 from persist.memory.project import read_project
+from persist.memory.versions import stem_to_restore
 from persist.places import current_places
 
 
@@ -53,11 +54,13 @@ class MemoryStore:
         """Keep a note: with a title as a block, new or over the one of that title, without as a fact of ``ASTER.md``.
 
         ``description`` left out is the note's first sentence; ``aliases`` are added to those the block has; ``project``
-        is a folder. Raises ``ValueError`` when a fact is given what only a block has.
+        is a folder. A fact that is given what only a block has is refused.
         """
         if title is None:
             if supersedes is not None or pin or aliases or project or kind or description is not None:
-                raise ValueError("a note without a title is a fact of ASTER.md: it has a session and nothing else")
+                raise RefusedError(
+                    "a note without a title is a fact, which has a session and nothing else", "give a title"
+                )
             return remembering.add_fact(self.folder, note, session)
         return remembering.remember(
             self.folder,
@@ -116,10 +119,7 @@ class MemoryStore:
 
     def list_versions(self, name: str) -> list[Version]:
         """Return the older versions of a block, there or put aside, newest first."""
-        from persist.memory.versions import stem_put_aside
-
-        block = find_block(self.folder, name)
-        stem = stem_put_aside(self.folder, name) if block is None else block.path.stem
+        stem = stem_to_restore(self.folder, name)
         return [] if stem is None else list_versions(self.folder, version_slug(stem))
 
     def read_project(self) -> str | None:

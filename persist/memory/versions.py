@@ -16,7 +16,7 @@ from persist.files import make_private_folder, write_atomic
 from persist.files.folders import flush_folder
 from persist.ids import MIN_PREFIX_CHARACTERS, new_session_id
 from persist.memory.archive import Version, list_archived, list_versions
-from persist.memory.blocks import ARCHIVE_FOLDER, Block, read_block
+from persist.memory.blocks import ARCHIVE_FOLDER, Block, find_block, read_block
 from persist.memory.journal import known_operations
 from persist.memory.names import archived_stem, block_slug, is_of_slug, same_title, version_slug
 from persist.regular import open_regular
@@ -112,16 +112,23 @@ def is_kept(folder: Path, stem: str, data: bytes) -> bool:
     return any(holds(version.path, data) for version in list_versions(folder, version_slug(stem)))
 
 
-def stem_put_aside(folder: Path, name: str) -> str | None:
-    """Return the stem of the block that ``name``, a title or a slug, meant before it was put aside, or ``None``.
+def stem_to_restore(folder: Path, name: str) -> str | None:
+    """Return the stem of the block that ``name``, a title or a slug, means among those there and those put aside.
 
-    Chosen as :func:`persist.memory.blocks.find_block` chooses among those that are there.
+    One of that very title or stem comes first, wherever it is; then one that is there, as
+    :func:`persist.memory.blocks.find_block` chooses, then what was put aside. ``None`` when nothing answers to it.
     """
+    living = find_block(folder, name)
+    if living is not None and (living.path.stem == name or living.title is None or same_title(living.title, name)):
+        return living.path.stem
     archived = {version_slug(block.path.stem): block for block in list_archived(folder)}
     newest: dict[str, Path] = {key: block.path for key, block in archived.items()}
     for version in list_versions(folder):
         newest.setdefault(version.slug, version.path)
-    key = _chosen_key(newest, name)
+    key = _titled_key(newest, name)
+    if key is None and living is not None:
+        return living.path.stem
+    key = key or next((one for one in (version_slug(name.strip()), block_slug(name)) if one in newest), None)
     if key is None:
         return None
     return archived[key].path.stem if key in archived else _journaled_stem(folder, key)
@@ -194,16 +201,13 @@ def holds(path: Path, data: bytes) -> bool:
         return False
 
 
-def _chosen_key(newest: dict[str, Path], name: str) -> str | None:
+def _titled_key(newest: dict[str, Path], name: str) -> str | None:
+    """Return what is called so; of what shares its slug first, since that is read most often."""
     base = block_slug(name)
-    alike = [key for key in newest if is_of_slug(key, base)] if base else []
-    for keys in (alike, list(newest)):
-        for key in keys:
-            if _is_called(read_block(newest[key], archived=True), name):
-                return key
-        for key in (version_slug(name.strip()), base):
-            if key in keys:
-                return key
+    alike = [key for key in newest if base and is_of_slug(key, base)]
+    for key in dict.fromkeys([*alike, *newest]):
+        if _is_called(read_block(newest[key], archived=True), name):
+            return key
     return None
 
 

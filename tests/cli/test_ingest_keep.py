@@ -46,7 +46,7 @@ def test_keep_is_set_once_and_holds_for_every_later_ingest(home: HomeBuilder, as
     assert copies(home) == ["c.jsonl", "d.jsonl"]
     path.unlink()
     gone = asx("ingest", "--json")
-    assert gone.json()["notes"] == ["1 transcript of Claude Code is gone; the kept copies are read instead"]
+    assert gone.json()["notes"] == ["1 transcript of Claude Code is gone; kept copies are read instead"]
     assert gone.json()["agents"]["claude-code"]["kept"] is True
     assert gone.json()["agents"]["claude-code"]["sources"]["removed"] == 0
     assert copies(home) == ["c.jsonl~1.zst", "d.jsonl"]

@@ -146,9 +146,7 @@ class TestWhatItPrints:
         assert "6 sessions would be imported" in dry.stderr
         assert not (world.data / "sessions").exists()
         done = run("sessions", "import", "--all")
-        assert re.search(
-            rf"^imported +claude-{CLAUDE_ID} +2026-06-30 08:00 +6 +Draft the ", done.stdout, re.M
-        )
+        assert re.search(rf"^imported +claude-{CLAUDE_ID} +2026-06-30 08:00 +6 +Draft the ", done.stdout, re.M)
         assert "6 sessions imported" in done.stderr
         again = run("sessions", "import", "--all")
         assert len(re.findall("^there +", again.stdout, re.MULTILINE)) == 6

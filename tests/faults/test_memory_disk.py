@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ class TestAFullDisk:
         store.remember(long_text("old"), "T")
         before = state(memory)
         for title in ("T", "New"):
-            code, told = processes.run_on_small_disk(lambda title=title: store.remember("x" * 9000, title), SMALL_BYTES)
+            code, told = processes.run_on_small_disk(partial(store.remember, "x" * 9000, title), SMALL_BYTES)
             assert code == 1
             assert told.startswith("StoreIOError: cannot ")
             assert state(memory) == before
@@ -188,8 +189,8 @@ class TestLinksThatLeaveTheStore:
         before = outside.read_bytes()
         store = MemoryStore(memory)
         for act in (
-            lambda: store.remember("new", "canary"),
-            lambda: store.remember("new", "Other", supersedes="canary"),
+            partial(store.remember, "new", "canary"),
+            partial(store.remember, "new", "Other", supersedes="canary"),
         ):
             with pytest.raises(RefusedError, match="leaves the store"):
                 act()
@@ -220,7 +221,7 @@ class TestLinksThatLeaveTheStore:
         store = MemoryStore(memory)
         store.remember("one", "T")
         (memory / ".archive").symlink_to(elsewhere)
-        for act in (lambda: store.remember("two", "T"), lambda: store.forget("T"), lambda: store.archive("T")):
+        for act in (partial(store.remember, "two", "T"), partial(store.forget, "T"), partial(store.archive, "T")):
             with pytest.raises(RefusedError, match="is a link"):
                 act()
         assert [path.name for path in elsewhere.iterdir()] == ["t.md"]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,8 @@ def race(home: Path, *, stores: int, commands: int, count: int) -> Path:
     folder = home / ".local" / "share" / "aster" / "memory"
     workers = [f"s{number}" for number in range(stores)]
     callers = [f"c{number}" for number in range(commands)]
-    running = [processes.start(lambda name=name: add_through_the_store(folder, name, count)) for name in workers]
-    running += [processes.start(lambda name=name: add_through_the_command(home, name, count)) for name in callers]
+    running = [processes.start(partial(add_through_the_store, folder, name, count)) for name in workers]
+    running += [processes.start(partial(add_through_the_command, home, name, count)) for name in callers]
     assert [child.wait() for child in running] == [(0, "")] * len(running)
     return folder
 
@@ -92,7 +93,7 @@ def test_writers_of_one_block_keep_every_text(isolated: Path) -> None:
         for number in range(5):
             MemoryStore(folder).remember(long_text(f"w{worker}-{number}"), "One block")
 
-    running = [processes.start(lambda worker=worker: write(worker)) for worker in range(5)]
+    running = [processes.start(partial(write, worker)) for worker in range(5)]
     assert [child.wait() for child in running] == [(0, "")] * 5
     assert [block.path.name for block in MemoryStore(folder).list_blocks()] == ["one-block.md"]
     texts = {data.rpartition(b"\n\n")[2].split()[0].decode() for data in note_files(folder).values()}
@@ -103,10 +104,12 @@ def test_writers_of_one_block_keep_every_text(isolated: Path) -> None:
 def test_titles_of_one_slug_written_at_once_are_blocks_of_their_own(isolated: Path) -> None:
     folder = isolated / "memory"
     titles = ["Build command", "build_command", "Build-command!", "\u65e5\u672c", "\u4e2d\u56fd", "build.command"]
-    running = [
-        processes.start(lambda title=title: [MemoryStore(folder).remember(long_text("w"), title) for _ in range(4)])
-        for title in titles
-    ]
+
+    def write(title: str) -> None:
+        for _ in range(4):
+            MemoryStore(folder).remember(long_text("w"), title)
+
+    running = [processes.start(partial(write, title)) for title in titles]
     assert [child.wait() for child in running] == [(0, "")] * len(titles)
     assert sorted(str(block.title) for block in MemoryStore(folder).list_blocks()) == sorted(titles)
 
@@ -129,7 +132,7 @@ def test_another_program_that_appends_beside_us_loses_nothing_and_nor_do_we(isol
     running = [
         processes.start(lambda: append("journal.jsonl", theirs)),
         processes.start(lambda: append("ASTER.md", lambda number: f"- theirs {number}\n".encode())),
-        *(processes.start(lambda name=name: add_through_the_store(folder, name, 10)) for name in ("a", "b")),
+        *(processes.start(partial(add_through_the_store, folder, name, 10)) for name in ("a", "b")),
     ]
     assert [child.wait() for child in running] == [(0, "")] * 4
     facts = (folder / "ASTER.md").read_text().splitlines()

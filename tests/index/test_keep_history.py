@@ -78,7 +78,7 @@ def test_what_the_agent_deletes_stays_in_the_index_as_it_was_and_after_a_rebuild
     assert dump_of(places.index_path) == before, "the copy is read before anything closed it"
     report = ingest(places)
     assert not report.wrote, "nothing changed for the index"
-    assert report.notes == ["2 transcripts of Claude Code are gone; the kept copies are read instead"]
+    assert report.notes == ["2 transcripts of Claude Code are gone; kept copies are read instead"]
     assert dump_of(places.index_path) == before
     for copy in copies:
         assert not copy.exists()
@@ -358,7 +358,7 @@ def test_a_check_finds_a_copy_that_is_not_what_its_original_is(home: HomeBuilder
 def test_a_name_without_room_for_a_mark_is_told_and_not_copied(home: HomeBuilder, places: Settings) -> None:
     home.claude("n" * 245, make.claude_prompt("x", "n", "u1", 1))
     home.claude("c", make.claude_prompt("x", "c", "u1", 1))
-    assert "1 transcripts of Claude Code have names too long to be kept" in ingest(places).notes
+    assert "1 transcript of Claude Code is not copied: the name is too long" in ingest(places).notes
     assert [path.name for path in archive_files(places)] == ["c.jsonl"]
 
 

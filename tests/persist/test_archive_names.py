@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from persist.archive.names import CopyName, can_be_kept, copies_by_name, folder_of_copies, take_apart
 from persist.archive.opening import newest_copy, open_transcript
 
-NAMES = st.text(st.characters(blacklist_characters="/\0", blacklist_categories=("Cs",)), min_size=1, max_size=40)
+NAMES = st.text(st.characters(exclude_characters="/\0", codec="utf-8"), min_size=1, max_size=40)
 
 
 @given(NAMES, st.integers(0, 10**8), st.booleans())

@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from persist.errors import AmbiguousError, NotFoundError, RefusedError, StoreIOError
-from persist.memory import MemoryStore
+from persist.memory import MemoryStore, list_versions
 from persist.memory.near import near_duplicates
 from persist.memory.remember import MAX_NOTE_BYTES
 from persist.memory.tools import TOOLS
-from persist.memory.versions import list_versions
 
 BLOCK = re.compile(
     r"---\nname: deploy-window\ndescription: when a release may go out\nsource_session: s1\n"
@@ -156,7 +156,7 @@ class TestWhatIsWritten:
         assert store.peek("t").problem is None
 
     def test_a_fact_has_nothing_that_only_a_block_has(self, store: MemoryStore) -> None:
-        with pytest.raises(ValueError, match="without a title"):
+        with pytest.raises(RefusedError, match="without a title"):
             store.remember("x", pin=True)
 
 
@@ -229,6 +229,13 @@ class TestTitles:
         assert store.remember("two", "build_command").name == "build-command-2"
         assert store.restore("Build command").name == "build-command"
         assert (body(store, "Build command"), body(store, "build_command")) == ("one", "two")
+
+    def test_a_title_in_another_normal_form_is_the_same_though_its_slug_is_not(self, store: MemoryStore) -> None:
+        store.remember("plain", "Cafe")
+        store.remember("one", "Caf\u00e9")
+        assert store.remember("two", "Cafe\u0301").name == "caf"
+        assert (body(store, "Cafe\u0301"), body(store, "Caf\u00e9")) == ("two", "two")
+        assert (body(store, "cafe"), body(store, "caf"), body(store, "CAFE!")) == ("plain", "two", "plain")
 
     def test_a_title_that_somebody_wrote_by_hand_is_that_block_s(self, store: MemoryStore) -> None:
         path = put(store, "foo.md", "---\ntitle: Deploy window\n---\n\nold\n")
@@ -362,12 +369,13 @@ class TestNothingIsLost:
     def test_every_line_of_the_journal_says_where_what_was_is(self, store: MemoryStore) -> None:
         store.remember("one", "T")
         states = [(store.folder / "t.md").read_bytes()]
-        for act in (
+        acts: list[Callable[[], object]] = [
             lambda: store.remember("two", "T"),
             lambda: store.forget("T"),
             lambda: store.restore("T"),
             lambda: store.archive("T"),
-        ):
+        ]
+        for act in acts:
             act()
             if (store.folder / "t.md").exists():
                 states.append((store.folder / "t.md").read_bytes())
@@ -416,6 +424,14 @@ class TestNothingIsLost:
         assert change.version_path.read_bytes() == two
         store.restore("T")
         assert body(store, "T") == "two"
+
+    def test_what_was_removed_under_a_title_comes_before_another_block_of_its_slug(self, store: MemoryStore) -> None:
+        store.remember("one", "B")
+        store.remember("two", ":B")
+        store.remember("one more", "B")
+        store.forget(":B")
+        assert store.restore(":B").name == "b-2"
+        assert (body(store, "B"), body(store, ":B")) == ("one more", "two")
 
     def test_restore_at_a_version_or_the_beginning_of_one(self, store: MemoryStore) -> None:
         versions = []
@@ -520,6 +536,38 @@ def test_no_text_is_ever_lost_by_any_history(
             if "path" in line:
                 data = (store.folder / line["path"]).read_bytes()
                 assert hashlib.sha256(data).hexdigest() == line["sha256"]
+
+
+TITLES = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(
+        ["a", "A", "a-2", "A 2", "2", "note", "note-2", "Aster", "aster-2", "ASTER.md", "\xe9", "e\u0301", "-"]
+    ),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(TITLES, st.text(min_size=1, max_size=20), st.text(max_size=15)), max_size=5))
+def test_any_title_finds_its_own_block_and_brings_it_back(
+    tmp_path_factory: pytest.TempPathFactory, notes: list[tuple[str, str, str]]
+) -> None:
+    store = MemoryStore(tmp_path_factory.mktemp("home") / "memory")
+    last: dict[str, tuple[str, str]] = {}
+    for title, text, word in notes:
+        try:
+            change = store.remember(text, title, aliases=[word], kind=word, description=word)
+        except RefusedError:
+            continue
+        assert change.name is not None
+        assert store.peek(title).path == change.path
+        last[change.name] = (title, text.strip())
+    for name, (title, text) in last.items():
+        assert store.peek(title).path.stem == name
+        store.forget(title)
+        assert store.restore(title).name == name
+        store.archive(title)
+        assert store.restore(title).name == name
+        assert store.peek(title).note.body == text
 
 
 class TestWhatAstersTestsAssert:
