@@ -38,7 +38,7 @@ def exit_code(report: IngestReport, *, strict: bool, asked_roots: Sequence[str] 
 
 
 def _finds_no_folder(report: IngestReport) -> bool:
-    return not any(agent.roots for agent in report.agents.values())
+    return bool(report.agents) and not any(agent.roots for agent in report.agents.values())
 
 
 def _missing(report: IngestReport, asked_roots: Sequence[str]) -> list[str]:

@@ -232,7 +232,11 @@ ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["sessions", "history"], 1, HISTORY), (["sessions", "history", "--rebuild"], 0, HISTORY),
     (["sessions", "delete", "--dry-run", ID], 0, DELETED),
     (["sessions", "prune", "--keep", "1", "--project", "/home/mira/src/tidewatch"], 0, PRUNED),
-    (["sessions", "relocate", ID, "/"], 0, {**DONE, "id": str, "agent": str, "cwd": PATH, "project": PATH, "path": PATH}),
+    (
+        ["sessions", "relocate", ID, "/"],
+        0,
+        {**DONE, "id": str, "agent": str, "cwd": PATH, "project": PATH, "path": PATH},
+    ),
     (["sessions", "rename", ID, "A", "title"], 0, {**DONE, "id": str, "agent": str, "title": str}),
 ]  # fmt: skip
 FAILURES: Final[list[tuple[list[str], int, str]]] = [

@@ -37,7 +37,7 @@ def test_a_failure_after_the_answer_is_no_second_answer(capsys: pytest.CaptureFi
     ],
 )
 def test_the_home_of_another_person_is_a_plain_name(asx: Asx, words: tuple[str, ...], code: int) -> None:
-    assert asx("ingest").code == exits.DONE
+    assert asx("ingest").code == exits.NOTHING_FOUND
     told = asx(*words, "--json")
     told.json()
     assert told.code == code
