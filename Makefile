@@ -8,7 +8,7 @@ BENCH_MB ?= 50
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format static docs bench clean
+.PHONY: help demo test check soak format static docs bench clean
 
 help: ## list these names
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
@@ -38,11 +38,14 @@ static: $(VENV)/.installed-dev
 	$(RUN)/mypy
 	$(RUN)/lint-imports
 
-test: static ## format, lint, types, import contracts and every test
-	$(RUN)/pytest -n $(JOBS) --dist loadgroup
+test: static ## format, lint, types, import contracts and every test but the soaks
+	$(RUN)/pytest -n $(JOBS) --dist loadgroup -m 'not soak'
 
 check: static ## the same with the fast tests only: seconds
-	$(RUN)/pytest -n $(JOBS) --dist loadgroup -m 'not slow and not network'
+	$(RUN)/pytest -n $(JOBS) --dist loadgroup -m 'not slow and not soak and not network'
+
+soak: $(VENV)/.installed-dev ## what the store must bear, in full: 50 kills of each command, 20 writers at once; minutes
+	$(RUN)/pytest -n $(JOBS) --dist loadgroup -m soak
 
 format: $(VENV)/.installed-dev ## rewrite the code in the house's format
 	$(RUN)/ruff check --fix .

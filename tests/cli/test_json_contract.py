@@ -20,6 +20,9 @@ from tests import builders as make
 from tests.builders import HomeBuilder
 from tests.cli.conftest import Run
 
+pytestmark = pytest.mark.xdist_group("contract")
+"""One home serves all, and commands change it: they run in the order in which they stand here."""
+
 Shape = Any
 """A type, a union of types, a pattern, or a dict or a list of one with shapes inside."""
 

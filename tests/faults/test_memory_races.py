@@ -77,7 +77,7 @@ def test_b91_writers_at_once_lose_nothing(isolated: Path) -> None:
     assert len(journal_lines(folder)) == 28
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_b91_twenty_processes_with_twenty_notes_each_lose_nothing(isolated: Path) -> None:
     folder = race(isolated, stores=19, commands=1, count=20)
     assert_all_there(folder, [*(f"s{number}" for number in range(19)), "c0"], 20)
@@ -194,7 +194,7 @@ def test_a_writer_that_is_ended_at_any_moment_leaves_the_old_or_the_new(what: st
     end_at_random(tmp_path, WRITING[what], 5)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("what", WRITING)
 def test_a_writer_that_is_ended_fifty_times_leaves_the_old_or_the_new(what: str, tmp_path: Path) -> None:
     end_at_random(tmp_path, WRITING[what], 50)
@@ -241,7 +241,7 @@ def test_a_command_that_is_ended_at_any_moment_loses_nothing(what: str, isolated
     end_command_at_random(isolated, COMMANDS[what], 2)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("what", COMMANDS)
 def test_a_command_that_is_ended_fifty_times_loses_nothing(what: str, isolated: Path) -> None:
     end_command_at_random(isolated, COMMANDS[what], 50)

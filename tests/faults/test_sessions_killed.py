@@ -33,7 +33,7 @@ FEW, MANY = 5, 50
 
 def rounds() -> list[object]:
     """Return how often a command is killed: a few times always, as often as it matters in the long run."""
-    return [pytest.param(FEW, id="few"), pytest.param(MANY, id="many", marks=pytest.mark.slow)]
+    return [pytest.param(FEW, id="few"), pytest.param(MANY, id="many", marks=pytest.mark.soak)]
 
 
 @pytest.fixture

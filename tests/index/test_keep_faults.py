@@ -96,7 +96,7 @@ def test_a_killed_ingest_leaves_beginnings_and_the_next_one_mends(home: HomeBuil
     assert kill_often(home, places, 5) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_fifty_killed_ingests_leave_beginnings(home: HomeBuilder, places: Settings) -> None:
     assert kill_often(home, places, 50) > 10
 

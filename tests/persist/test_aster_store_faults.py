@@ -55,7 +55,7 @@ def together(children: list[Child]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("writers", "appends"), [pytest.param(20, 50, marks=pytest.mark.slow), (4, 10)], ids=["20 x 50", "4 x 10"]
+    ("writers", "appends"), [pytest.param(20, 50, marks=pytest.mark.soak), (4, 10)], ids=["20 x 50", "4 x 10"]
 )
 def test_every_event_of_many_writers_is_there_and_whole_with_aster_beside_them(
     tmp_path: Path, writers: int, appends: int
@@ -76,7 +76,7 @@ def test_every_event_of_many_writers_is_there_and_whole_with_aster_beside_them(
 
 
 @pytest.mark.parametrize(
-    ("writers", "appends"), [pytest.param(20, 50, marks=pytest.mark.slow), (4, 10)], ids=["20 x 50", "4 x 10"]
+    ("writers", "appends"), [pytest.param(20, 50, marks=pytest.mark.soak), (4, 10)], ids=["20 x 50", "4 x 10"]
 )
 def test_the_same_in_aethers_store(tmp_path: Path, writers: int, appends: int) -> None:
     store = SessionStore.from_path(tmp_path)
@@ -119,7 +119,7 @@ def imported() -> None:
         import_module(name)
 
 
-KILLS = pytest.mark.parametrize("kills", [pytest.param(50, marks=pytest.mark.slow), 5])
+KILLS = pytest.mark.parametrize("kills", [pytest.param(50, marks=pytest.mark.soak), 5])
 
 
 @KILLS

@@ -111,7 +111,7 @@ def test_any_values_give_an_outcome_and_a_readable_file(agent: str, records: lis
     _import_any(agent, records, text_only)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("agent", WRITERS)
 @settings(max_examples=50, deadline=None, suppress_health_check=QUIET)
 @given(records=RECORDS, text_only=st.booleans())

@@ -329,7 +329,7 @@ class TestKilled:
         assert {path.stem for path in world.targets()} == expected
         assert world.leftovers() == []
 
-    @pytest.mark.slow
+    @pytest.mark.soak
     def test_fifty_times(self, world: World) -> None:
         expected = self._world(world, 250)
         self._kill(world, 50, 0.12)
@@ -382,7 +382,7 @@ class TestBounded:
         assert large < small + 12_000_000
         assert other.targets()[0].stat().st_size > 38_000_000
 
-    @pytest.mark.slow
+    @pytest.mark.soak
     def test_one_long_line_costs_a_few_times_its_size(self, world: World) -> None:
         world.claude("-w-gamma", CLAUDE_ID, claude_lines(make.claude_prompt("x" * 8_000_000, CLAUDE_ID, "u", 0)))
         assert self._peak(world) < 8 * 8_000_000 + 12_000_000
