@@ -22,7 +22,9 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     But for SQLite's memory limit: it holds for the whole process, and none of the tests behind could raise it again.
     """
     for function in (run_query, run_report):
-        monkeypatch.setitem(function.__kwdefaults__, "heap_limit_bytes", None)
+        defaults = function.__kwdefaults__
+        assert defaults is not None
+        monkeypatch.setitem(defaults, "heap_limit_bytes", None)
 
     def call(*words: str | Path) -> Result:
         capsys.readouterr()
