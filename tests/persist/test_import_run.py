@@ -312,8 +312,9 @@ class TestKilled:
     def _kill(self, world: World, times: int, longest_s: float) -> None:
         chance = random.Random(5)  # noqa: S311 - when a process is ended
         killed = 0
-        for _ in range(times):
-            killed += processes.run_and_kill(lambda: world.run("claude-code"), chance.uniform(0, longest_s))
+        for number in range(times):
+            moment_s = chance.uniform(0, longest_s) if number else 0.0  # one at least is killed, however fast it is
+            killed += processes.run_and_kill(lambda: world.run("claude-code"), moment_s)
             listing = list_sessions([world.data])
             assert listing.troubles == ()
             for entry in listing.sessions:
