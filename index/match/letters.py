@@ -73,7 +73,7 @@ def goes_on(key: str, place: int) -> bool:
     if not 0 < place < len(key) or key[place] < "\u0300":
         return False
     letter = key[place]
-    if letter in (VOICED, SEMIVOICED) or category(letter)[0] == "M":
+    if _is_mark(letter):
         return True
     return _JAMO_GOING_ON.match(letter) is not None and _JAMO.match(key[place - 1]) is not None
 
@@ -81,9 +81,13 @@ def goes_on(key: str, place: int) -> bool:
 def follows_mark_of_word(key: str, place: int) -> bool:
     """Say whether ``place`` lies behind the marks of a letter whose script sets blanks, so inside its word."""
     before = place - 1
-    while before > 0 and key[before] >= "\u0300" and category(key[before])[0] == "M":
+    while before > 0 and _is_mark(key[before]):
         before -= 1
     return 0 <= before < place - 1 and key[before].isalnum() and not is_unspaced(key[before])
+
+
+def _is_mark(letter: str) -> bool:
+    return letter >= "\u0300" and (letter in (VOICED, SEMIVOICED) or category(letter)[0] == "M")
 
 
 @lru_cache(maxsize=1)

@@ -304,6 +304,7 @@ def terms_and_texts(draw: st.DrawFn) -> tuple[Term, str]:
 @settings(max_examples=600, deadline=None)
 @given(terms_and_texts())
 @example((read_words("ハ*").terms[0], "バハ"))
+@example((read_words("aバ").terms[0], "a\u309aaバ"))
 def test_places_are_those_of_the_definition(term_and_text: tuple[Term, str]) -> None:
     term, text = term_and_text
     places = places_of_term(term, text)
