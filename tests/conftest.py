@@ -18,10 +18,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 SHARED: Final = Path(os.environ.get("ASTER_SHARED") or REPOSITORY.parent / "shared")
 TIMEOUT_S: Final = 60.0
+hypothesis_settings.register_profile("same", derandomize=True)
+"""The same cases in every run; ``HYPOTHESIS_PROFILE=default`` looks for new ones."""
+hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
 _FOREIGN_PREFIXES: Final = (
     "XDG_",
     "ASTER_",
