@@ -62,7 +62,7 @@ class TestEveryKindOfRecord:
         assert told(lines) == [
             (3, "system_message", None, "Prefer short answers."),
             (4, "user_notice", None, f"{instructions}\n{environment}"),
-            (8, "user_message", None, "graft the <b>pear</b>"),
+            (7, "user_message", None, "graft the <b>pear</b>"),
             (9, "message_thought", None, "**Choosing a stock**"),
             (12, "message_text", None, "I look at the trees."),
             (14, "tool_call", None, None),
@@ -117,7 +117,7 @@ class TestEveryKindOfRecord:
             "repeated mcp_tool_call_end": 1,
             "repeated output": 1,
             "repeated token_count": 1,
-            "repeated user message": 1,
+            "repeated user_message": 1,
             "response_item:compaction": 1,
             "response_item:ghost_snapshot": 1,
             "token_count without usage": 1,
@@ -187,7 +187,7 @@ def test_outputs_that_are_json_text_and_totals_without_a_last_call() -> None:
     lines, reader = read("outputs-as-json-text.jsonl")
     assert told(lines) == [
         (2, "user_notice", None, "<environment_context>\n<cwd>/w/well</cwd>\n</environment_context>"),
-        (4, "user_message", None, "dig deeper"),
+        (3, "user_message", None, "dig deeper"),
         (6, "tool_call", None, None),
         (7, "tool_error", "failed", "rock\n"),
         (8, "tool_call", None, None),
@@ -195,7 +195,7 @@ def test_outputs_that_are_json_text_and_totals_without_a_last_call() -> None:
         (10, "tool_call", None, None),
         (11, "tool_result", None, '{"output":"a tool\'s own words"}'),
         (12, "context_usage", None, None),
-        (14, "message_text", None, "Water at nine metres."),
+        (13, "message_text", None, "Water at nine metres."),
         (15, "context_usage", None, None),
     ]
     usage = [usage for line in lines for usage in line.usage]
@@ -204,7 +204,7 @@ def test_outputs_that_are_json_text_and_totals_without_a_last_call() -> None:
         (400, 400, 20, 0),
     ]
     assert {u.cache_write_tokens for u in usage} == {None}
-    assert reader.final.counts.skipped_types == {"repeated user message": 1, "repeated assistant message": 1}
+    assert reader.final.counts.skipped_types == {"repeated user_message": 1, "repeated agent_message": 1}
 
 
 def test_the_oldest_files_have_bare_records_and_no_times() -> None:
@@ -225,18 +225,43 @@ def test_the_oldest_files_have_bare_records_and_no_times() -> None:
     assert reader.final.counts.skipped_types == {"state": 2}
 
 
-def test_a_file_without_a_version_tells_each_text_once_whichever_form_comes_first() -> None:
+def test_each_text_is_told_once_in_the_form_that_comes_first() -> None:
     lines, reader = read("no-version-events-late.jsonl")
     assert told(lines) == [
         (2, "user_message", None, "first"),
-        (5, "message_text", None, "one"),
+        (4, "message_text", None, "one"),
         (7, "user_message", None, "first"),
     ]
     assert reader.final.counts.skipped_types == {
         "repeated user_message": 1,
-        "repeated assistant message": 1,
+        "repeated agent_message": 1,
         "repeated user message": 1,
     }
+
+
+def test_a_version_in_the_header_does_not_promise_events() -> None:
+    lines, reader = read("version-few-events.jsonl")
+    assert told(lines) == [
+        (2, "user_notice", None, "<environment_context>cwd</environment_context>"),
+        (3, "user_message", None, "why is the pond green"),
+        (4, "message_text", None, "Too much sun."),
+        (6, "user_message", None, "shade it"),
+        (7, "message_text", None, "Shaded."),
+        (8, "user_message", None, None),
+        (9, "user_message", None, "like this\nor this"),
+    ]
+    assert [event.is_prompt for event in events(lines) if event.event_type == "user_message"] == [True] * 4
+    assert reader.final.counts.skipped_types == {"repeated assistant message": 1, "repeated user_message": 1}
+
+
+def test_from_the_first_prompt_that_is_an_event_on_an_item_alone_is_the_programs() -> None:
+    lines, reader = read("items-of-the-program.jsonl")
+    assert told(lines) == [
+        (2, "user_message", None, "count the fish"),
+        (4, "message_text", None, "Nine."),
+        (6, "user_message", None, "again"),
+    ]
+    assert reader.final.counts.skipped_types == {"repeated user_message": 1, "repeated user message": 2}
 
 
 def test_damage_and_a_torn_tail_hide_nothing() -> None:

@@ -38,4 +38,5 @@ AGENT: Final = Agent(
     open_parser=open_parser,
     skips=SKIPS,
     resume=resume,
+    parser_version=2,
 )

@@ -17,6 +17,8 @@ _WORD_KEYS: Final = ("text", "content", "message")
 _ATTACHED: Final = ("input_image", "image", "input_audio", "local_image")
 _ELEMENT = re.compile(r"\s*(?:#[^\n]*\n\s*)?<([A-Za-z][\w-]*)(?:\s[^<>]*)?>")
 """The program wraps what it adds in one element, which may stand below one heading (``# AGENTS.md instructions …``)."""
+_AROUND_IMAGE = re.compile(r"\s*(?:<image(?:\s[^<>]*)?>|</image>)\s*\Z")
+"""What the program puts before and behind a picture, as parts of their own."""
 _HEAD = re.compile(r"(?:[^\n]{1,200}\n){1,8}?Output:(?:\n|\Z)")
 """What Codex writes above a command's output: a few lines, the last of which is ``Output:``."""
 _EXIT_CODE = re.compile(r"^(?:Exit code: |Process exited with code )(-?\d{1,10})$", re.MULTILINE | re.ASCII)
@@ -51,13 +53,13 @@ def has_attachment(content: object) -> bool:
 def sort_typed(content: object) -> tuple[str | None, str | None]:
     """Return what the program wrote and what was typed in a user's content, each ``None`` if there is none of it.
 
-    The program's are parts that are one element from beginning to end.
+    The program's are parts that are one element from beginning to end; what it puts around pictures is neither's.
     """
     machine: list[str] = []
     typed: list[str] = []
     for part in as_list(content):
         text = _part_words(part)
-        if text is not None:
+        if text is not None and _AROUND_IMAGE.match(text) is None:
             (machine if is_element(text) else typed).append(text)
     return ("\n".join(machine) if machine else None), ("\n".join(typed) if typed else None)
 

@@ -25,7 +25,6 @@ class Head(NamedTuple):
     origin: str | None
     is_sub_agent: bool
     provider: str | None
-    writes_events: bool
     created_at: str | None
     traits: tuple[Trait, ...]
 
@@ -59,7 +58,6 @@ def read_head(head: Mapping[str, Any]) -> Head:
         origin=fork or parent,
         is_sub_agent=sub_agent is not None or parent is not None,
         provider=read_id(head.get("model_provider")),
-        writes_events=isinstance(head.get("cli_version"), str),
         created_at=created_at,
         traits=tuple(Trait(name, value) for name, value in told.items() if value is not None),
     )

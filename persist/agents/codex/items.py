@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from persist.agents.codex.content import has_attachment, read_output, sort_typed, words
 from persist.agents.codex.skips import skip_name
+from persist.agents.codex.twice import Speaker
 from persist.agents.values import compact_json, read_id
 from persist.events import AGENT, CONTROL, USER, Event, Usage
 
@@ -19,24 +20,22 @@ ANSWERED: Final = "\n"
 
 
 class Known(NamedTuple):
-    """What earlier records told: open calls (id to name), whether the file has prompts and answers as events of their
-    own, and whether a person types in this session."""
+    """What earlier records told: open calls (id to name), and whether a person types in this session."""
 
     calls: Mapping[str, str]
-    writes_events: bool
     is_typed: bool
 
 
 class Reading(NamedTuple):
-    """What one record came to, before the parser's state is touched. ``said`` is who said what is told here first:
-    "user" or "assistant"."""
+    """What one record came to, before the parser's state is touched. ``said`` is who spoke, where the last of the
+    events is what was said: the same words may stand in the other form too (``twice``)."""
 
     events: tuple[Event, ...] = ()
     usage: tuple[Usage, ...] = ()
     opened: tuple[str, str] | None = None
     closed: str | None = None
     skipped: str | None = None
-    said: str | None = None
+    said: Speaker | None = None
 
 
 def read_item(item: Mapping[str, Any], known: Known) -> Reading:
@@ -62,8 +61,6 @@ def as_json(value: object) -> str | None:
 def _read_message(item: Mapping[str, Any], known: Known) -> Reading:
     role, content = item.get("role"), item.get("content")
     if role == "assistant":
-        if known.writes_events:
-            return Reading(skipped="repeated assistant message")
         return Reading((Event(AGENT, "message_text", words(content)),), said="assistant")
     if role != "user":
         return Reading((Event(CONTROL, "system_message", words(content)),))
@@ -71,8 +68,6 @@ def _read_message(item: Mapping[str, Any], known: Known) -> Reading:
     notice = () if machine is None else (Event(USER, "user_notice", machine),)
     if typed is None and (notice or not has_attachment(content)):
         return Reading(notice or (Event(USER, "user_message", None),))
-    if known.writes_events:
-        return Reading(notice, skipped=None if notice else "repeated user message")
     is_prompt = known.is_typed and (typed is None or bool(typed.strip()))
     prompt = Event(USER, "user_message", typed, is_prompt=is_prompt, part=len(notice))
     return Reading((*notice, prompt), said="user")

@@ -3,9 +3,8 @@
 Pure: no I/O. One record is read in ``items``, ``events``, ``tokens`` and ``head``; what it
 leaves for the next is in ``state``. Never imports SQL, a terminal, or anything that reads files.
 
-Two generations: ``{timestamp, type, payload}``, and the oldest with a bare header, bare items and no times. Where a
-file has events (``event_msg``), prompts and answers are told by them; their response items repeat them. A file whose
-header names no version may have none; there the response items tell, until the first event of that kind.
+Two generations: ``{timestamp, type, payload}``, and the oldest with a bare header, bare items and no times. Prompts and
+answers are told by response items, by events (``event_msg``) or by both: ``twice`` takes the first.
 """
 
 from __future__ import annotations
@@ -16,13 +15,14 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from persist import times
-from persist.agents.codex.content import sort_typed, words
+from persist.agents.codex.content import words
 from persist.agents.codex.events import read_communication, read_compacted, read_event
 from persist.agents.codex.head import read_head, read_turn_context
 from persist.agents.codex.items import Known, Reading, is_item_type, read_item
 from persist.agents.codex.state import Memory, copied, keep_calls, load, note_news, save
 from persist.agents.codex.tokens import read_token_count, running_total
-from persist.agents.values import mark, plain_word, read_id
+from persist.agents.codex.twice import Form
+from persist.agents.values import plain_word, read_id
 from persist.errors import ShapeError
 from persist.events import CONTROL, Event, Parsed, Trait, Usage
 from persist.sources import Line, Record, Source, State
@@ -89,7 +89,7 @@ class TranscriptParser:
             reading = Reading(skipped=kind)
         else:
             reading = Reading(skipped=f"unknown:{plain_word(kind)}")
-        reading = _told_once(kind, payload, reading, memory)
+        reading = _told_once(reading, memory, kind, payload)
         anchor = memory.lineage.anchor()
         events = [event._replace(ts=ts, anchor=anchor, model_name=_model(event, memory)) for event in reading.events]
         keep_calls(memory.calls, reading)
@@ -121,7 +121,6 @@ class TranscriptParser:
             lineage.begin(session_id, head.origin, head.created_at, ts)
             memory.names_parent = head.origin is not None
             memory.is_typed = not head.is_sub_agent
-            memory.writes_events = head.writes_events
             memory.provider = head.provider
             traits = note_news(head.traits, memory.told)
         elif head.session_id not in (None, lineage.session_id):
@@ -206,27 +205,20 @@ def _read_tokens(payload: Mapping[str, Any], ts: str | None, memory: Memory) -> 
     return Reading((Event(CONTROL, "context_usage", message_id=message_id, measures=told.measures),), usage)
 
 
-def _told_once(kind: object, payload: Mapping[str, Any], reading: Reading, memory: Memory) -> Reading:
-    """Leave out what an item told already, in a file of which nothing said that it has events."""
+def _told_once(reading: Reading, memory: Memory, kind: object, payload: Mapping[str, Any]) -> Reading:
+    """Leave out what the other form told already: always the last of a reading's events."""
     if reading.said is None:
         return reading
-    if kind == "response_item":
-        memory.said[reading.said] = mark(_said(payload) or "")
+    form: Form = "item" if kind == "response_item" else "event"
+    if memory.twice.takes(form, reading.said, reading.events[-1].text):
         return reading
-    memory.writes_events = True
-    before = memory.said.pop(reading.said, None)
-    if before is not None and before == mark(words(payload.get("message")) or ""):
-        return Reading(skipped=f"repeated {payload.get('type')}")
-    return reading
-
-
-def _said(item: Mapping[str, Any]) -> str | None:
-    content = item.get("content")
-    return sort_typed(content)[1] if item.get("role") == "user" else words(content)
+    name = f"{reading.said} message" if form == "item" else payload.get("type")
+    kept = reading.events[:-1]
+    return Reading(kept, skipped=None if kept else f"repeated {name}")
 
 
 def _known(memory: Memory) -> Known:
-    return Known(memory.calls, memory.writes_events, memory.is_typed)
+    return Known(memory.calls, memory.is_typed)
 
 
 def _model(event: Event, memory: Memory) -> str | None:

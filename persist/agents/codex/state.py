@@ -14,11 +14,12 @@ from typing import Any, Final
 from persist.agents.codex.items import ANSWERED, Reading
 from persist.agents.codex.lineage import Lineage
 from persist.agents.codex.tokens import Totals
+from persist.agents.codex.twice import Twice
 from persist.agents.values import mark
 from persist.events import Trait
 from persist.sources import State
 
-STATE_VERSION: Final = 1
+STATE_VERSION: Final = 2
 MAX_OPEN_CALLS: Final = 256
 """Calls without an output that are remembered; the oldest are dropped (their outputs then name no tool)."""
 
@@ -30,23 +31,21 @@ _CALL_WORD = re.compile(r"[\w.:/-]{1,80}\Z", re.ASCII)
 class Memory:
     """The parser's state; every value is small and JSON.
 
-    ``told`` are marks of the traits last told, by name; ``calls`` the open calls, id to tool name; ``said`` marks of
-    the words last told by an item, by who said them; ``totals`` the running totals of ``tokens``. ``is_typed``: a
-    person types here. ``writes_events``: prompts and answers have events of their own. ``is_head_over``: an event came.
+    ``told`` are marks of the traits last told, by name; ``calls`` the open calls, id to tool name; ``totals`` the
+    running totals of ``tokens``. ``is_typed``: a person types here. ``is_head_over``: an event came.
     """
 
     lineage: Lineage = field(default_factory=Lineage)
+    twice: Twice = field(default_factory=Twice)
     names_parent: bool = False
     is_head_over: bool = False
     recognised: bool = False
     is_typed: bool = True
-    writes_events: bool = False
     provider: str | None = None
     model: str | None = None
     totals: Totals | None = None
     told: dict[str, str] = field(default_factory=dict)
     calls: dict[str, str] = field(default_factory=dict)
-    said: dict[str, str] = field(default_factory=dict)
 
 
 def save(memory: Memory) -> State:
@@ -90,17 +89,16 @@ def copied(memory: Memory) -> Memory:
             created_ms=lineage.created_ms,
             burst_ms=lineage.burst_ms,
         ),
+        twice=memory.twice.copied(),
         names_parent=memory.names_parent,
         is_head_over=memory.is_head_over,
         recognised=memory.recognised,
         is_typed=memory.is_typed,
-        writes_events=memory.writes_events,
         provider=memory.provider,
         model=memory.model,
         totals=memory.totals,
         told=dict(memory.told),
         calls=memory.calls,
-        said=dict(memory.said),
     )
 
 
@@ -108,5 +106,5 @@ def load(state: State) -> Memory:
     """Return a saved state. Raises ``ValueError`` for one of another version."""
     if state.get("v") != STATE_VERSION:
         raise ValueError(f"a Codex parser state of version {state.get('v')!r} cannot be continued; read the file anew")
-    values: dict[str, Any] = {key: deepcopy(value) for key, value in state.items() if key not in ("v", "lineage")}
-    return Memory(Lineage(**state["lineage"]), **values)
+    values: dict[str, Any] = deepcopy({key: value for key, value in state.items() if key != "v"})
+    return Memory(Lineage(**values.pop("lineage")), Twice(**values.pop("twice")), **values)
