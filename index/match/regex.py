@@ -63,6 +63,7 @@ class RegexQuery:
     text: str
     exact: bool
     key: str
+    more_keys: tuple[str, ...]
     _pattern: Pattern[str] = field(repr=False, compare=False)
 
     def spans(self, text: str) -> list[Span]:
@@ -77,14 +78,22 @@ class RegexQuery:
         """Return the span of the first match alone, none for no match: enough to know a hit. Raises as ``spans``."""
         return self._spans(text, 1)
 
+    def matches(self, text: str) -> bool:
+        """Return whether the pattern matches anything in a stored text but nothing. Raises as ``spans``."""
+        return bool(self._places(text, 1))
+
     def _spans(self, text: str, most: int | None) -> list[Span]:
+        places = self._places(text, most)
+        return places if text.isascii() else list(in_bytes(text, iter(places)))
+
+    def _places(self, text: str, most: int | None) -> list[Span]:
         if len(text) <= _STEADY_CHARS and len(text) * len(self.text) <= _STEADY_WORK:
             places = _places(self._pattern, text, most)
         else:
             places = _watched_places(self._pattern, text, most)
         if places is None:
             raise PatternTimeoutError(TEXT_TIMEOUT_S)
-        return places if text.isascii() else list(in_bytes(text, iter(places)))
+        return places
 
 
 def read_regex(pattern: str) -> RegexQuery:
@@ -99,7 +108,8 @@ def read_regex(pattern: str) -> RegexQuery:
     parts = look_through(typed)
     has_capital = is_exact(parts.literals)
     compiled, ignores_case = _compile(typed, has_capital)
-    return RegexQuery(typed, not ignores_case, _longest_key(parts, ignores_case), compiled)
+    keys = _keys(parts, ignores_case)
+    return RegexQuery(typed, not ignores_case, keys[0] if keys else "", keys[1:], compiled)
 
 
 def _compile(pattern: str, has_capital: bool) -> tuple[Pattern[str], bool]:
@@ -122,6 +132,10 @@ def _compile(pattern: str, has_capital: bool) -> tuple[Pattern[str], bool]:
 def _places(pattern: Pattern[str], text: str, most: int | None, concurrent: bool | None = None) -> list[Span] | None:
     """Return the matches in characters, ``most`` or all, or null when time or memory ran out."""
     try:
+        if most == 1:  # what many texts are asked: half the cost of beginning to go through all matches
+            first = pattern.search(text, concurrent=concurrent, timeout=TEXT_TIMEOUT_S)
+            if first is None or first.end() > first.start():
+                return [] if first is None else [first.span()]
         found = pattern.finditer(text, concurrent=concurrent, timeout=TEXT_TIMEOUT_S)
         return list(islice((match.span() for match in found if match.end() > match.start()), most))
     except (TimeoutError, MemoryError):
@@ -144,9 +158,10 @@ def _watched_places(pattern: Pattern[str], text: str, most: int | None) -> list[
     return done[0] if done else None
 
 
-def _longest_key(parts: PatternParts, ignores_case: bool) -> str:
+def _keys(parts: PatternParts, ignores_case: bool) -> tuple[str, ...]:
+    """Return the keys of the literals that stand in every match, each once, the longest first."""
     runs = (piece for run in parts.runs for piece in (_folded_alike(run) if ignores_case else (run,)))
-    return max(map(search_key, runs), key=len, default="")
+    return tuple(sorted({key for run in runs if (key := search_key(run))}, key=lambda key: (-len(key), key)))
 
 
 def _folded_alike(run: str) -> list[str]:

@@ -21,7 +21,7 @@ from index.search import statements
 from index.search.scope import Family, Scope
 from index.search.statements import Statement
 
-FETCH_BELOW: Final = 1000
+FETCH_BELOW: Final = 1500
 """Up to so many texts with the query's trigrams are all looked at, whatever the page needs."""
 LISTED_BELOW: Final = 4000
 """Up to so many are listed instead of counted: full text is not asked for them again."""
@@ -103,7 +103,7 @@ class FullText:
 
 
 def newest_first(
-    full_text: FullText, proposals: Sequence[Proposal], scope: Scope, wanted: int
+    full_text: FullText, proposals: Sequence[Proposal], scope: Scope, wanted: int, more_keys: Sequence[str] = ()
 ) -> Iterator[Candidate | Passed]:
     """Yield candidates by time, newest first; those of equal time in no order.
 
@@ -116,7 +116,7 @@ def newest_first(
     while at_most > FETCH_BELOW and not is_last:
         since = _end_of_stretch(full_text.connection, scope, stretch)
         part = scope if since is None else scope._replace(since=since)
-        for candidate in _holding_newest_first(full_text.connection, proposals, part):
+        for candidate in _holding_newest_first(full_text.connection, proposals, part, more_keys):
             found += 1
             yield candidate
         if since is None:
@@ -129,7 +129,7 @@ def newest_first(
         is_last = stretch > at_most * DEARER or passed > 2 * at_most * DEARER
         stretch = min(stretch, _LONGER * passed)
     if is_last and not has_more_texts(full_text.connection, scope, at_most * DEARER):
-        yield from _holding_newest_first(full_text.connection, proposals, scope)
+        yield from _holding_newest_first(full_text.connection, proposals, scope, more_keys)
         return
     ids = [narrowed(full_text.connection, proposal) for proposal in proposals]
     yield from among_newest_first(full_text, ids, scope)
@@ -160,10 +160,10 @@ def _end_of_stretch(connection: sqlite3.Connection, scope: Scope, length: int) -
 
 
 def _holding_newest_first(
-    connection: sqlite3.Connection, proposals: Sequence[Proposal], scope: Scope
+    connection: sqlite3.Connection, proposals: Sequence[Proposal], scope: Scope, more_keys: Sequence[str]
 ) -> Iterator[Candidate]:
     """Yield every text of the scope whose key holds what is proposed, newest first, texts included."""
-    keys = {proposal.table: proposal.key for proposal in proposals}
+    keys = {proposal.table: (proposal.key, *more_keys) for proposal in proposals}
     timed = []
     untimed = []
     for family in scope.families:

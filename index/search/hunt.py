@@ -88,7 +88,7 @@ def open_hunt(
 
 def _hunt_literal(full_text: FullText, query: Query | RegexQuery, scope: Scope, request: SearchRequest) -> Hunt:
     """Look for a substring or a pattern, newest first."""
-    judge = PatternJudge(query.first_span) if isinstance(query, RegexQuery) else Judge(query.verifier().matches)
+    judge = PatternJudge(query.matches) if isinstance(query, RegexQuery) else Judge(query.verifier().matches)
     proposals = full_text.propose(query.key, scope.fields)
     at_most = sum(proposal.at_most for proposal in proposals)
     to_the_end = request.to_the_end or request.order is Sort.RELEVANCE
@@ -105,7 +105,8 @@ def _hunt_literal(full_text: FullText, query: Query | RegexQuery, scope: Scope, 
     elif to_the_end:
         candidates = among_newest_first(full_text, [proposal.ids for proposal in proposals], scope)
     else:
-        candidates = newest_first(full_text, proposals, scope, request.offset + (request.limit or 0))
+        more_keys = query.more_keys if isinstance(query, RegexQuery) else ()
+        candidates = newest_first(full_text, proposals, scope, request.offset + (request.limit or 0), more_keys)
     return Hunt(groups(full_text.connection, candidates, judge), at_most, judge, partial(_spans, query))
 
 

@@ -22,6 +22,8 @@ from index.search.details import order_of
 from index.search.relevance import standing
 
 _FETCHED_TOGETHER: Final = 32
+TOLD_TOGETHER: Final = 32
+"""Candidates that are no hits are told of at once, so many together."""
 PATTERN_TIME_S: Final = 10.0
 """What a pattern may take over all texts: one that is a little below its limit on each must end too."""
 
@@ -85,7 +87,7 @@ class PatternJudge(Judge):
         """
         started_s = monotonic()
         try:
-            return super().judge(text)
+            return bool(self._is_hit(text))
         except PatternTimeoutError:
             self.given_up += 1
             return False
@@ -101,7 +103,8 @@ def groups(connection: sqlite3.Connection, candidates: Iterable[Candidate | Pass
     looked_at = 0
     matches: list[Match] = []
     for candidate in _without_gaps(connection, candidates):
-        if rank is not None and (candidate.at != rank[0] or isinstance(candidate, Passed)):
+        is_passed = isinstance(candidate, Passed)
+        if rank is not None and (is_passed or (candidate.at != rank[0] and (matches or looked_at >= TOLD_TOGETHER))):
             yield Group(rank, looked_at, in_order(connection, matches))
             looked_at, matches = 0, []
         if isinstance(candidate, Passed):  # told at once: who is content with what there is asks for no more

@@ -41,6 +41,11 @@ SHORT_CHARACTERS: Final = 2000
 """Texts up to that length are fetched with their ids."""
 _GLOB_SIGN: Final = re.compile(r"[*?\[]")
 _HELD_CHARACTERS: Final = 4000
+_TRIGRAM: Final = 3
+_STARTS: Final = 12
+"""Places of a key among which the rarest character is looked for."""
+_COMMON_FIRST: Final = " etaoinsrhldcumfpgwybvkxjqz"
+"""Letters of prose, the commonest first; what is not among them is not preferred: nothing is known of it."""
 
 _PROSE_TYPES: Final = ", ".join(str(TYPE_CODES[name]) for name in FIELD_OF_TYPE)
 COUNT_TOOL_EVENTS: Final = f"""SELECT count(*) - (
@@ -74,10 +79,10 @@ def by_time(family: Family, scope: Scope, field: int) -> Statement:
     return _by_time(family, scope, field, "p.text", [])
 
 
-def by_time_holding(family: Family, scope: Scope, field: int, table: str, key: str) -> Statement:
-    """Select the same of those texts whose key holds ``key``. Cost: the keys of the texts that are passed."""
-    holding = Condition("k.c0 GLOB ?", (_holding(key),))
-    return _by_time(family, scope, field, "p.text", [holding], f"CROSS JOIN {table}_content k ON k.id = p.id")
+def by_time_holding(family: Family, scope: Scope, field: int, table: str, keys: Sequence[str]) -> Statement:
+    """Select the same of those texts whose key holds all ``keys``. Cost: the keys of the texts that are passed."""
+    held = [_holding("k.c0", key) for key in keys]
+    return _by_time(family, scope, field, "p.text", held, f"CROSS JOIN {table}_content k ON k.id = p.id")
 
 
 def nth_time(field: int, scope: Scope, number: int) -> Statement:
@@ -143,9 +148,11 @@ def count_texts(family: Family, scope: Scope) -> Statement:
 
 
 def nth_text(family: Family, scope: Scope, number: int) -> Statement:
-    """Select one row if a family has so many texts."""
-    counted = count_texts(family, scope)
-    return Statement(f"{counted.sql.replace('count(*)', '1', 1)} LIMIT 1 OFFSET {number - 1}", counted.values)
+    """Select one row if a family has so many texts that have a time. Cost: as many entries of the time index."""
+    return with_conditions(
+        f"SELECT 1\nFROM prose p INDEXED BY prose_newest\n{family.joins}\nWHERE {{where}}\nLIMIT 1 OFFSET {number - 1}",
+        [one_of_fields(family.fields), *visible(family), *bounds("p.sort_ts", scope)],
+    )
 
 
 def count_tool_texts(scope: Scope) -> Statement:
@@ -170,17 +177,19 @@ def proposed_ids(table: str, expression: str) -> Statement:
 
 def proposed_ids_held(table: str, ids: Statement, key: str) -> Statement:
     """Select the same of those whose key holds ``key`` whole. Trigrams let in texts that have them apart."""
+    held = _holding("k.c0", key)
     return Statement(
-        f"SELECT k.id FROM ({ids.sql}) t CROSS JOIN {table}_content k ON k.id = t.rowid WHERE k.c0 GLOB ?",
-        (*ids.values, _holding(key)),
+        f"SELECT k.id FROM ({ids.sql}) t CROSS JOIN {table}_content k ON k.id = t.rowid WHERE {held.sql}",
+        (*ids.values, *held.values),
     )
 
 
 def held_ids(table: str, ids: Sequence[int], key: str) -> Statement:
     """Select those ids whose key holds ``key``."""
+    held = _holding("k.c0", key)
     return Statement(
-        f"SELECT k.id FROM json_each(?) j CROSS JOIN {table}_content k ON k.id = j.value WHERE k.c0 GLOB ?",
-        (json.dumps(ids), _holding(key)),
+        f"SELECT k.id FROM json_each(?) j CROSS JOIN {table}_content k ON k.id = j.value WHERE {held.sql}",
+        (json.dumps(ids), *held.values),
     )
 
 
@@ -196,7 +205,8 @@ def ids_of_trigrams(table: str, first: str, last: str) -> Statement:
 
 def scanned_ids(table: str, key: str) -> Statement:
     """Select the ids of texts whose key holds ``key``, by looking at every key."""
-    return Statement(f"SELECT id FROM {table}_content WHERE c0 GLOB ?", (_holding(key),))
+    held = _holding("c0", key)
+    return Statement(f"SELECT id FROM {table}_content WHERE {held.sql}", held.values)
 
 
 def table_of(field: int) -> str:
@@ -221,12 +231,23 @@ def nth_key(table: str, number: int) -> Statement:
     return Statement(f"{keys_of(table).sql} LIMIT 1 OFFSET {number - 1}", ())
 
 
-def _holding(key: str) -> str:
-    """Return the pattern of GLOB for keys that hold ``key``, or its beginning: it is twice as fast as ``instr``.
+def _holding(column: str, key: str) -> Condition:
+    """Return the condition that a stored key holds ``key``, or its beginning: GLOB is twice as fast as ``instr``.
 
-    SQLite refuses a pattern of more than 50,000 bytes (https://www.sqlite.org/limits.html); the verifier sees the rest.
+    GLOB runs from one place where its first character stands to the next, so what follows a rare one is looked for
+    first. SQLite refuses a pattern of more than 50,000 bytes (https://www.sqlite.org/limits.html); the verifier sees
+    the rest.
     """
-    return "*" + _GLOB_SIGN.sub(r"[\g<0>]", key[:_HELD_CHARACTERS]) + "*"
+    held = key[:_HELD_CHARACTERS]
+    starts = range(max(0, min(len(held) - _TRIGRAM, _STARTS)) + 1)
+    rare = max(starts, key=lambda start: _COMMON_FIRST.find(held[start : start + 1]))
+    if rare == 0:
+        return Condition(f"{column} GLOB ?", (_around(held),))
+    return Condition(f"{column} GLOB ? AND {column} GLOB ?", (_around(held[rare:]), _around(held)))
+
+
+def _around(piece: str) -> str:
+    return "*" + _GLOB_SIGN.sub(r"[\g<0>]", piece) + "*"
 
 
 def _by_time(

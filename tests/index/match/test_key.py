@@ -133,6 +133,10 @@ def test_a_query_of_marks_alone_has_an_empty_key() -> None:
         ('a"b"', '"a""b" AND """b"""'),
         ("数据库被", '"数据库" AND "据库被"'),
         ("🚀🚀🚀", '"🚀🚀🚀"'),
+        ("a b cd", '"a b" AND " b " AND "b c" AND " cd"'),
+        ("of the old sea", '"f t" AND "e o" AND "d s"'),
+        ("to a_b meadow", '"o a" AND "a_b" AND "b m" AND "mea" AND "dow"'),
+        ("so it is harvests", '"o i" AND "t i" AND "s h" AND "har" AND "ves" AND "sts"'),
     ],
 )
 def test_fts_expression(key: str, expected: str | None) -> None:

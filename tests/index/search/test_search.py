@@ -18,6 +18,7 @@ from index.errors import EmptyQueryError
 from index.fields import SEARCHED
 from index.ingest import ingest
 from index.search import Hit, SearchRequest, SearchResult, newest_prompts, search
+from index.search.candidates import FETCH_BELOW
 from index.settings import Settings
 from tests import builders as make
 from tests.builders import HomeBuilder, Record
@@ -37,7 +38,7 @@ ANY_CHARACTER = [
     "\U000e0001",
 ]
 TEXTS_OF_A_SESSION = 150
-CROWD = 1400
+CROWD = 2100
 """More candidates than are all looked at."""
 
 
@@ -239,6 +240,7 @@ def test_of_many_candidates_the_newest_are_the_same_as_when_all_are_looked_at(
 
 
 def test_a_total_that_is_only_a_bound_says_so(crowd: World) -> None:
+    assert CROWD * 0.8 > FETCH_BELOW
     some = find(crowd.settings, "lantern", limit=5)
     assert not some.total_is_exact
     assert some.total >= len(expected(crowd.told, "lantern", "prompts"))
