@@ -8,12 +8,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import pwd
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -142,25 +142,20 @@ class TestOtherPrograms:
 
     def run(self, home: Path, tmp_path: Path, line: str) -> str:
         """Run a line with ``asx`` on the path; nothing in the index's folder may change."""
-        if shutil.which(line.split()[0]) is None:
+        path = os.pathsep.join((str(tmp_path), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+        if shutil.which(line.split()[0], path=path) is None:
             pytest.skip(f"{line.split()[0]} is not installed")
         program = tmp_path / "asx"
         program.write_text(f'#!/bin/sh\nexec {sys.executable} -m cli "$@"\n', encoding="utf-8")
         program.chmod(0o755)
-        own = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".duckdb"  # the extensions that its user has fetched
-        if own.is_dir() and not (home / ".duckdb").exists():
-            (home / ".duckdb").symlink_to(own)
         index = Path(asx(home, "paths", "index").strip())
         asx(home, "query", "SELECT 1")  # the first reader after a writer writes the -shm anew
         before = snapshot(index.parent)
-        path = f"{tmp_path}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         environment = {**variables(home), "PATH": path}
         done = subprocess.run(
             ["sh", "-c", line], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
         )
         assert snapshot(index.parent) == before
-        if "extension" in done.stderr and done.returncode != 0:
-            pytest.skip(f"its extension cannot be had: {done.stderr.splitlines()[0]}")
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -179,5 +174,14 @@ class TestOtherPrograms:
         assert dict(json.loads(self.run(home, tmp_path, line))["rows"]) == AGENTS
 
     def test_duckdb(self, home: Path, tmp_path: Path) -> None:
+        extension = find_spec("duckdb_extension_sqlite_scanner")
+        if extension is None or extension.origin is None:
+            pytest.skip("DuckDB's extension for SQLite is not installed, and tests fetch nothing")
+        fetched = next(Path(extension.origin).parent.rglob("*.duckdb_extension"))
+        place = (
+            home / ".duckdb" / "extensions" / fetched.parent.name / "linux_amd64"
+        )  # where DuckDB keeps what it fetched
+        place.mkdir(parents=True, exist_ok=True)
+        shutil.copy(fetched, place)
         told = self.run(home, tmp_path, self.line("duckdb").replace("duckdb -c", "duckdb -csv -c"))
         assert dict(row.split(",") for row in told.split()[1:]) == {name: str(count) for name, count in AGENTS.items()}
