@@ -9,7 +9,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
 
@@ -17,9 +16,9 @@ from index.settings import Settings
 from persist.agents.aster.agent import shadowed
 from persist.archive.catalogue import Catalogue, load_catalogue
 from persist.archive.names import OWN_AGENTS
-from persist.archive.standing_in import recovered, stand_ins
+from persist.archive.standing_in import StandIns, recovered, stand_ins
 from persist.config import exclusion
-from persist.sources import TRANSCRIPT, Found, Root, Source, Stat, Trouble
+from persist.sources import TRANSCRIPT, Found, Root, Source, Stat
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def look(settings: Settings) -> Look:
     found: list[Found] = []
     for agent in settings.agents:
         looks = [agent.discover(root) for root in settings.roots if root.agent == agent.name]
-        found.extend(map(_readable_names, shadowed(looks)))
+        found.extend(shadowed(looks))
     covering = exclusion(settings.configuration.excludes)
     if not settings.configuration.excludes:
         return with_kept(settings, Look(tuple(found), frozenset()))
@@ -103,15 +102,11 @@ def with_kept(settings: Settings, seen: Look) -> Look:
     archive = settings.places.archive
     if not os.path.isdir(archive):  # noqa: PTH112 - false where it may not look, where Path.is_dir raises
         return replace(seen, kept=(), copies={}, lost={}, catalogues={}, copied=frozenset())
-    excluded = set(seen.excluded)
-    kept: list[Found] = []
-    copies: dict[tuple[str, str], str] = {}
-    lost: dict[str, tuple[Source, ...]] = {}
     catalogues: dict[str, Catalogue] = {}
     copied: set[str] = set()
+    standing_in: dict[str, StandIns] = {}
     excludes = settings.configuration.excludes
-    for agent in settings.agents:
-        name = agent.name
+    for name in (agent.name for agent in settings.agents):
         if name in OWN_AGENTS or not os.path.isdir(archive / name):  # noqa: PTH112 - as above
             continue
         visited = [str(look.root.path) for look in seen.found if look.root.agent == name]
@@ -124,7 +119,7 @@ def with_kept(settings: Settings, seen: Look) -> Look:
         if there == known and name in catalogues and there.keys().isdisjoint(catalogue.moved()):
             copied.add(name)
             continue
-        told = stand_ins(
+        standing_in[name] = stand_ins(
             archive,
             name,
             catalogue,
@@ -133,43 +128,21 @@ def with_kept(settings: Settings, seen: Look) -> Look:
             visited_roots=visited,
             is_excluded=exclusion(excludes) if excludes else None,
         )
-        copies.update(zip(zip(repeat(name), told.copies, strict=False), told.copies.values(), strict=False))
-        for root in dict.fromkeys(map(itemgetter(3), told.sources)):
-            kept.append(Found(Root(name, Path(root)), tuple(source for source in told.sources if source.root == root)))
-        excluded.update((name, path) for path in told.excluded)
-        if told.living:
-            lost[name] = tuple(told.living)
+    excluded = {(name, path) for name, those in standing_in.items() for path in those.excluded}
     return replace(
         seen,
-        excluded=frozenset(excluded),
-        kept=tuple(kept),
-        copies=copies,
-        lost=lost,
+        excluded=seen.excluded | excluded,
+        kept=tuple(look for name, those in standing_in.items() for look in _by_root(name, those)),
+        copies={(name, path): copy for name, those in standing_in.items() for path, copy in those.copies.items()},
+        lost={name: tuple(those.living) for name, those in standing_in.items() if those.living},
         catalogues=catalogues,
         copied=frozenset(copied),
     )
 
 
-def _readable_names(found: Found) -> Found:
-    """Turn sources whose path the index cannot hold as text into troubles."""
-    if all(map(str.isascii, map(itemgetter(2), found.sources))):  # the paths
-        return found
-    odd = [source for source in found.sources if not source.path.isascii() and _shown(source.path) != source.path]
-    if not odd:
-        return found
-    troubles = [_unreadable_name(source.path) for source in odd]
-    left_out = {source.path for source in odd}
-    kept = tuple(source for source in found.sources if source.path not in left_out)
-    return replace(found, sources=kept, troubles=(*found.troubles, *troubles))
-
-
-def _unreadable_name(path: str) -> Trouble:
-    """Tell a name that is not UTF-8 from one that only this run cannot read: what is indexed of that one stays."""
-    shown = _shown(path)
-    if "\ufffd" in shown:
-        return Trouble(shown, "bad_name", "the name is not UTF-8; rename it to have it read")
-    return Trouble(shown, "unreadable", "the name needs a UTF-8 locale; run with LC_ALL=C.UTF-8")
-
-
-def _shown(path: str) -> str:
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+def _by_root(agent: str, those: StandIns) -> list[Found]:
+    """Return the originals that copies stand in for as if each root had been looked at, in the order of their paths."""
+    by_root: dict[str, list[Source]] = {}
+    for source in those.sources:
+        by_root.setdefault(source.root, []).append(source)
+    return [Found(Root(agent, Path(root)), tuple(sources)) for root, sources in by_root.items()]

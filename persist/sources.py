@@ -69,7 +69,10 @@ class Root(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one look at a root gave: sources in path order, what is in the way, and whether it was there."""
+    """What one look at a root gave: sources in path order, what is in the way, and whether it was there.
+
+    Every path is text that can be stored: a file whose name is none is in the way.
+    """
 
     root: Root
     sources: tuple[Source, ...]

@@ -9,9 +9,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
+from typing import Final
 
 from persist.sources import Found, Root, Trouble
+
+_PATH: Final = itemgetter(2)
+"""A source's path; by its place, which is faster than by its name."""
 
 
 def named_path(text: str, home: Path) -> Path:
@@ -44,10 +50,27 @@ def link_trouble(path: str, number: int | None) -> Trouble:
     return Trouble(path, "unreadable", f"cannot be looked at: {os.strerror(number or 0)}")
 
 
-def is_utf8(path: str) -> bool:
-    """Return whether a path can be stored as text."""
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+def with_readable_names(found: Found) -> Found:
+    """Return what was found with paths that are text: a source whose path is none becomes a trouble, behind the others.
+
+    Paths of troubles are made printable.
+    """
+    troubles = tuple(one if one.path.isascii() else one._replace(path=_shown(one.path)) for one in found.troubles)
+    if all(map(str.isascii, map(_PATH, found.sources))):
+        return replace(found, troubles=troubles)
+    odd = [source for source in found.sources if not source.path.isascii() and _shown(source.path) != source.path]
+    left_out = {source.path for source in odd}
+    kept = tuple(source for source in found.sources if source.path not in left_out)
+    return replace(found, sources=kept, troubles=(*troubles, *(_unreadable_name(source.path) for source in odd)))
+
+
+def _unreadable_name(path: str) -> Trouble:
+    """Tell a name that is not UTF-8 from one that only this run cannot read: what is indexed of that one stays."""
+    shown = _shown(path)
+    if "\ufffd" in shown:
+        return Trouble(shown, "bad_name", "the name is not UTF-8; rename it to have it read")
+    return Trouble(shown, "unreadable", "the name needs a UTF-8 locale; run with LC_ALL=C.UTF-8")
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

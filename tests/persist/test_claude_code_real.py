@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,12 @@ import pytest
 
 from persist.agents.claude_code.agent import AGENT
 from persist.events import EVENT_TYPES, Usage
-from persist.reading import Checkpoint, ReadLine, SourceReader
-from persist.sources import Environment, Source
+from persist.reading import ReadLine, SourceReader
+from persist.sources import Source
+from tests.persist import tails
+from tests.persist.real_home import WHERE_IT_IS, sources_of
 
-SHARED = Path(os.environ.get("ASTER_SHARED", Path(__file__).parents[2].parent / "shared"))
-HOME = SHARED / "real" / "home"
-pytestmark = pytest.mark.skipif(not HOME.is_dir(), reason="the real files are not here")
+pytestmark = WHERE_IT_IS
 
 PROMPTS = {
     "39d9d869-b2a5-4ff8-8100-056a5a611497": 1,
@@ -38,16 +37,11 @@ one holds a document that the program attached (14).
 
 
 def found() -> dict[str, Source]:
-    (root,) = AGENT.locate(Environment({}, HOME))
-    look = AGENT.discover(root)
-    assert look.troubles == ()
-    return {Path(source.path).stem: source for source in look.sources}
+    return {Path(source.path).stem: source for source in sources_of(AGENT)}
 
 
-def read(source: Source, start: Checkpoint | None = None) -> tuple[list[ReadLine], SourceReader]:
-    with Path(source.path).open("rb") as file:
-        reader = SourceReader(AGENT, source, file, start)
-        return list(reader), reader
+def read(source: Source) -> tuple[list[ReadLine], SourceReader]:
+    return tails.read(AGENT, source)
 
 
 def records(source: Source) -> list[dict[str, Any]]:
@@ -121,19 +115,6 @@ class TestEachFile:
             n.event.text for line in lines for n in line.events if n.event.event_type == "message_text" and n.event.text
         )
         assert kept == written
-
-    def test_reading_on_from_any_line_equals_one_pass(self, name: str, tmp_path: Path) -> None:
-        source = found()[name]
-        content = Path(source.path).read_bytes()
-        whole, _ = read(source)
-        copy = source._replace(path=str(tmp_path / Path(source.path).name))
-        ends = [at + 1 for at, byte in enumerate(content) if byte == 10]
-        for cut in ends[:: max(1, len(ends) // 6)]:
-            Path(copy.path).write_bytes(content[:cut])
-            first, reader = read(copy)
-            Path(copy.path).write_bytes(content)
-            rest, _ = read(copy, Checkpoint.load(json.loads(json.dumps(reader.checkpoint.save()))))
-            assert [*first, *rest] == whole
 
 
 def test_sessions_are_named_by_their_records_not_their_files() -> None:

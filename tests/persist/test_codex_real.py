@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,12 @@ import pytest
 
 from persist.agents.codex.agent import AGENT
 from persist.events import EVENT_TYPES, Event
-from persist.reading import Checkpoint, ReadLine, SourceReader
-from persist.sources import Environment, Source
+from persist.reading import ReadLine, SourceReader
+from persist.sources import Source
+from tests.persist import tails
+from tests.persist.real_home import WHERE_IT_IS, sources_of
 
-SHARED = Path(os.environ.get("ASTER_SHARED") or Path(__file__).parents[2].parent / "shared")
-HOME = SHARED / "real" / "home"
-pytestmark = pytest.mark.skipif(not HOME.is_dir(), reason="the real files are not here")
+pytestmark = WHERE_IT_IS
 
 SESSIONS = {
     "01a0022d-3960-7020-8db6-5f3f53a58918": (17, []),
@@ -28,16 +27,11 @@ SESSIONS = {
 
 
 def found() -> dict[str, Source]:
-    (root,) = AGENT.locate(Environment({}, HOME))
-    look = AGENT.discover(root)
-    assert look.troubles == ()
-    return {source.path.removesuffix(".jsonl")[-36:]: source for source in look.sources}
+    return {source.path.removesuffix(".jsonl")[-36:]: source for source in sources_of(AGENT)}
 
 
-def read(source: Source, start: Checkpoint | None = None) -> tuple[list[ReadLine], SourceReader]:
-    with Path(source.path).open("rb") as file:
-        reader = SourceReader(AGENT, source, file, start)
-        return list(reader), reader
+def read(source: Source) -> tuple[list[ReadLine], SourceReader]:
+    return tails.read(AGENT, source)
 
 
 def events(source: Source) -> list[Event]:
@@ -135,19 +129,6 @@ class TestEachFile:
             "version": head["cli_version"],
             "model": payloads(source, "turn_context")[0]["model"],
         }
-
-    def test_reading_on_from_any_line_equals_one_pass(self, name: str, tmp_path: Path) -> None:
-        source = found()[name]
-        content = Path(source.path).read_bytes()
-        whole, _ = read(source)
-        copy = source._replace(path=str(tmp_path / Path(source.path).name))
-        ends = [at + 1 for at, byte in enumerate(content) if byte == 10]
-        for cut in ends[:: max(1, len(ends) // 8)]:
-            Path(copy.path).write_bytes(content[:cut])
-            first, reader = read(copy)
-            Path(copy.path).write_bytes(content)
-            rest, _ = read(copy, Checkpoint.load(json.loads(json.dumps(reader.checkpoint.save()))))
-            assert [*first, *rest] == whole
 
 
 def test_all_together() -> None:

@@ -13,6 +13,7 @@ from typing import Final
 
 from persist.agents.aether.events import TRANSIENT
 from persist.agents.aether.records import AetherParser
+from persist.agents.folders import with_readable_names
 from persist.agents.plain_files import plain_files
 from persist.agents.prompt_history_records import PromptHistoryParser
 from persist.fingerprint import stat_of
@@ -47,11 +48,11 @@ def discover(root: Root) -> Found:
     folder = root.path / SESSIONS
     troubles: list[Trouble] = []
     try:
-        sources, others = _plain(root, folder)
-        if others is None or others:
+        sources, others = plain_files(str(folder), _EXTENSION, NAME, TRANSCRIPT, str(root.path), besides=HISTORY_NAME)
+        if others:
             with os.scandir(folder) as entries:
                 for entry in sorted(entries, key=attrgetter("name")):
-                    seen = _look(root, entry) if others is None or entry.name in others else None
+                    seen = _look(root, entry) if entry.name in others else None
                     if isinstance(seen, Source):
                         sources.append(seen)
                     elif seen is not None:
@@ -62,24 +63,15 @@ def discover(root: Root) -> Found:
         message = f"the folder cannot be read: {error.strerror}"
         return Found(root, (), (Trouble(str(folder), "unreadable", message),))
     sources.sort(key=itemgetter(2))  # by path
-    return Found(root, tuple(sources), tuple(troubles))
-
-
-def _plain(root: Root, folder: Path) -> tuple[list[Source], set[str] | None]:
-    """Return the ordinary logs and the names of other entries; null where each has to be looked at by itself."""
-    if _shown(str(folder)) != str(folder):
-        return [], None
-    return plain_files(str(folder), _EXTENSION, NAME, TRANSCRIPT, str(root.path), besides=HISTORY_NAME)
+    return with_readable_names(Found(root, tuple(sources), tuple(troubles)))
 
 
 def _look(root: Root, entry: os.DirEntry[str]) -> Source | Trouble | None:
     """Judge one directory entry; ``None`` is for what Aether does not regard as a log either."""
     if entry.name.endswith(_COMPRESSED):
-        return Trouble(_shown(entry.path), "compressed", "a compressed log is not read; unpack it beside itself")
+        return Trouble(entry.path, "compressed", "a compressed log is not read; unpack it beside itself")
     if not entry.name.endswith(_EXTENSION) or entry.name == _EXTENSION:
         return None
-    if _shown(entry.path) != entry.path:
-        return Trouble(_shown(entry.path), "unreadable", "the file's name is not UTF-8; rename it")
     try:
         result = entry.stat()
     except OSError as error:
@@ -88,10 +80,6 @@ def _look(root: Root, entry: os.DirEntry[str]) -> Source | Trouble | None:
         return Trouble(entry.path, "not_a_file", "named like a log, but not a regular file")
     kind = HISTORY if entry.name == HISTORY_NAME else TRANSCRIPT
     return Source(NAME, kind, entry.path, str(root.path), stat_of(result))
-
-
-def _shown(path: str) -> str:
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def open_parser(source: Source, state: State | None) -> Parser:

@@ -12,6 +12,7 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Final
 
+from persist.agents.folders import with_readable_names
 from persist.agents.plain_files import plain_files
 from persist.fingerprint import stat_of
 from persist.sources import Found, Root, Source, Trouble
@@ -110,7 +111,7 @@ class Scan:
     def found(self) -> Found:
         """Return all that was collected, sorted by path."""
         self.sources.sort(key=itemgetter(2))  # by path
-        return Found(self._root, tuple(self.sources), tuple(self.troubles))
+        return with_readable_names(Found(self._root, tuple(self.sources), tuple(self.troubles)))
 
     def _resolves(self, entry: os.DirEntry[str]) -> str | None:
         """Return where a link leads if that is to be read here; ``None``, with a trouble, if not."""

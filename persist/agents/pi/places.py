@@ -5,26 +5,21 @@ folder name is never turned back into a path (``spec/fault-checks.md`` B01).
 
 A root is a folder of sessions, or one that holds it under the name ``sessions``. In it lie transcripts, folders of
 projects with transcripts, and beside a transcript ``TIME_ID.jsonl`` the folder ``TIME_ID`` with what belongs to it: of
-omp the transcripts of its sub-agents too. Links (B05): what is read in place is not read again through a link; a link
-that leads elsewhere is followed and its files keep the path through it; links without an end and links to a folder
-around them are reported.
+omp the transcripts of its sub-agents too. Links: ``persist.agents.walk``.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import stat
 from enum import Enum
-from operator import attrgetter, itemgetter
+from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-from persist.agents.folders import link_trouble, named_path, unless_folder
-from persist.agents.plain_files import plain_files
-from persist.fingerprint import stat_of
-from persist.sources import TRANSCRIPT, Environment, Found, Root, Source, Trouble
+from persist.agents.folders import named_path, unless_folder
+from persist.agents.walk import Folder, NotRead, Rules, Walk
+from persist.sources import TRANSCRIPT, Environment, Found, Root
 
 PI: Final = "pi"
 OMP: Final = "omp"
@@ -43,25 +38,6 @@ class _Sort(Enum):
     PROJECT = "project"
     SESSION = "session"
     OTHER = "other"
-
-
-class _Folder(NamedTuple):
-    """A folder to look into: its path as found, the same without links, what it is, whose, how deep."""
-
-    path: str
-    real: str
-    sort: _Sort
-    session_id: str = ""
-    depth: int = 0
-
-
-class _Link(NamedTuple):
-    """A link that was met in a folder, kept until everything that is no link has been seen."""
-
-    path: str
-    name: str
-    status: os.stat_result
-    folder: _Folder
 
 
 def locate(env: Environment) -> list[Root]:
@@ -102,125 +78,31 @@ def discover(root: Root) -> Found:
     nothing = unless_folder(root)
     if nothing is not None:
         return nothing
-    walk = _Walk(str(root.path), root.agent)
-    walk.run()
-    walk.sources.sort(key=itemgetter(2))
-    walk.troubles.sort()
-    return Found(root, tuple(walk.sources), tuple(walk.troubles))
+    kind_of, below = partial(_kind_of, root.agent), partial(_below, root.agent)
+    walk = Walk(root, Rules((_EXTENSION,), kind_of, below, frozenset({_Sort.PROJECT})))
+    sessions = f"{root.path}/sessions"
+    walk.folder(sessions if os.path.lexists(sessions) else str(root.path), _Sort.SESSIONS)
+    return walk.found()
 
 
-class _Walk:
-    """One look at one root; collects sources and troubles in the order met."""
+def _kind_of(agent: str, name: str, folder: Folder) -> str | NotRead | None:
+    if name.endswith(_COMPRESSED):
+        return NotRead("compressed", "a compressed transcript; it was not read")
+    if not name.endswith(_EXTENSION) or name == _EXTENSION:
+        return None
+    if folder.sort is _Sort.OTHER:
+        return NotRead("misplaced", f"a .jsonl file where {agent} keeps no transcripts; it was not read")
+    return TRANSCRIPT
 
-    def __init__(self, root: str, agent: str) -> None:
-        self.sources: list[Source] = []
-        self.troubles: list[Trouble] = []
-        self._root = root
-        self._agent = agent
-        self._real_paths: dict[str, str] = {}
-        self._links: list[_Link] = []
 
-    def run(self) -> None:
-        """Look at everything that is no link first, so that a link never takes the place of what it leads to."""
-        below = f"{self._root}/sessions"
-        sessions = below if os.path.lexists(below) else self._root
-        self._look(_Folder(sessions, os.path.realpath(sessions), _Sort.SESSIONS))
-        while self._links:
-            links, self._links = sorted(self._links, key=attrgetter("path")), []
-            self._follow_all(links)
-
-    def _look(self, folder: _Folder) -> None:
-        """Sort the entries of a folder into files, folders to look into, and links for later."""
-        self._real_paths[folder.path] = folder.real
-        for entry in self._all_but_plain(folder) if folder.sort is _Sort.PROJECT else self._entries(folder.path):
-            try:
-                if entry.is_symlink():
-                    self._links.append(_Link(entry.path, entry.name, os.stat(entry.path), folder))  # noqa: PTH116 - os: entries are many
-                elif entry.is_dir(follow_symlinks=False):
-                    self._descend(entry.name, entry.path, f"{folder.real}/{entry.name}", folder)
-                elif self._is_transcript(entry.name, entry.path, folder):
-                    self._file(entry.path, entry.stat(follow_symlinks=False), folder)
-            except OSError as error:
-                # What vanished since the folder was read is no trouble, a link that leads nowhere is.
-                if error.errno != errno.ENOENT or entry.is_symlink():
-                    self.troubles.append(link_trouble(entry.path, error.errno))
-
-    def _all_but_plain(self, folder: _Folder) -> list[os.DirEntry[str]]:
-        """Take the ordinary transcripts of a project and return the other entries."""
-        try:
-            sources, others = plain_files(folder.path, _EXTENSION, self._agent, TRANSCRIPT, self._root)
-        except OSError:
-            return self._entries(folder.path)
-        self.sources += sources
-        return [entry for entry in self._entries(folder.path) if entry.name in others] if others else []
-
-    def _entries(self, path: str) -> list[os.DirEntry[str]]:
-        try:
-            with os.scandir(path) as entries:
-                return list(entries)
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            self._trouble(path, "unreadable", f"the folder cannot be read: {os.strerror(error.errno or 0)}")
-            return []
-
-    def _is_transcript(self, name: str, path: str, folder: _Folder) -> bool:
-        if name.endswith(_COMPRESSED):
-            self._trouble(path, "compressed", "a compressed transcript; it was not read")
-            return False
-        if not name.endswith(_EXTENSION) or name == _EXTENSION:
-            return False
-        if folder.sort is not _Sort.OTHER:
-            return True
-        self._trouble(path, "misplaced", f"a .jsonl file where {self._agent} keeps no transcripts; it was not read")
-        return False
-
-    def _descend(self, name: str, path: str, real: str, folder: _Folder) -> None:
-        if name.endswith(_EXTENSION):
-            self._trouble(path, "not_a_file", "a folder with the name of a transcript; it was not read")
-        elif folder.depth < _MAX_DEPTH:
-            self._look(self._below(name, path, real, folder))
-
-    def _below(self, name: str, path: str, real: str, folder: _Folder) -> _Folder:
-        """Return what the folder ``name`` in ``folder`` is."""
-        named = _SESSION_NAME.match(name)
-        if folder.sort in (_Sort.SESSIONS, _Sort.PROJECT):
-            if named is not None and self._agent == OMP:
-                return _Folder(path, real, _Sort.SESSION, named[1], 1)
-            if named is None and folder.sort is _Sort.SESSIONS:
-                return _Folder(path, real, _Sort.PROJECT)
-            return _Folder(path, real, _Sort.OTHER, depth=1)
-        return _Folder(path, real, folder.sort, folder.session_id, folder.depth + 1)
-
-    def _file(self, path: str, status: os.stat_result, folder: _Folder) -> None:
-        if not stat.S_ISREG(status.st_mode):
-            self._trouble(path, "not_a_file", "neither a file nor a folder; it was not read")
-            return
-        self.sources.append(Source(self._agent, TRANSCRIPT, path, self._root, stat_of(status), folder.session_id))
-
-    def _follow_all(self, links: list[_Link]) -> None:
-        """Follow the links that lead to what has not been looked at, in path order, those to folders first."""
-        seen_folders = set(self._real_paths.values())
-        to_files: list[_Link] = []
-        for link in links:
-            target = os.path.realpath(link.path)
-            if not stat.S_ISDIR(link.status.st_mode):
-                to_files.append(link)
-            elif f"{link.folder.real}/".startswith(f"{target.rstrip('/')}/"):
-                self._trouble(link.path, "loop", "a link to a folder around it; it was not followed")
-            elif target not in seen_folders:
-                self._descend(link.name, link.path, target, link.folder)
-                seen_folders.update(self._real_paths.values())
-        seen_files = {self._real_file(source.path) for source in self.sources} if to_files else set()
-        for link in to_files:
-            target = os.path.realpath(link.path)
-            if target not in seen_files and self._is_transcript(link.name, link.path, link.folder):
-                seen_files.add(target)
-                self._file(link.path, link.status, link.folder)
-
-    def _real_file(self, path: str) -> str:
-        folder, _, name = path.rpartition("/")
-        return f"{self._real_paths.get(folder, folder)}/{name}"
-
-    def _trouble(self, path: str, kind: str, message: str) -> None:
-        self.troubles.append(Trouble(path, kind, message))
+def _below(agent: str, name: str, folder: Folder) -> Folder | None:
+    if folder.depth == _MAX_DEPTH:
+        return None
+    if folder.sort in (_Sort.SESSION, _Sort.OTHER):
+        return folder._replace(depth=folder.depth + 1)
+    session = _SESSION_NAME.match(name)
+    if session is not None and agent == OMP:
+        return folder._replace(sort=_Sort.SESSION, session_id=session[1], depth=1)
+    if session is None and folder.sort is _Sort.SESSIONS:
+        return folder._replace(sort=_Sort.PROJECT)
+    return folder._replace(sort=_Sort.OTHER, depth=1)
