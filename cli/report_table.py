@@ -16,19 +16,6 @@ from cli.cells import width
 from cli.formats import table_lines
 from index.results import Rows
 
-DRAWN: Final = {
-    "activity-by-day": "prompts",
-    "prompts-by-day": "prompts",
-    "busiest-hours": "prompts",
-    "usage-by-day": "output_tokens",
-    "usage-by-model": "output_tokens",
-    "usage-by-project": "output_tokens",
-    "usage-by-agent": "output_tokens",
-    "usage-by-branch": "output_tokens",
-    "tools": "calls",
-    "failing-tools": "errors",
-}
-"""The column of which bars are drawn, by the report's name."""
 UNKNOWN: Final = "unknown"
 MARK: Final = "*"
 MOST_NOTES: Final = 10
@@ -48,13 +35,13 @@ class Shown(NamedTuple):
     notes: tuple[str, ...]
 
 
-def for_the_eye(name: str, rows: Rows, cells: int) -> Shown:
+def for_the_eye(rows: Rows, cells: int, drawn: str | None = None) -> Shown:
     """Return the rows of a built-in report as a table ``cells`` wide shows them best.
 
     What is unknown of a row becomes a mark and a note. Where the columns do not fit side by side, their names lose
     ``_tokens`` and ``cache_``, ids of sessions all but the 8 characters that ``asx show`` is content with, and a file
-    gives way to what ``asx show`` finds it by. Bars are drawn only where all columns are whole and ``LEAST_CELLS`` are
-    left.
+    gives way to what ``asx show`` finds it by. Bars of the column ``drawn`` stand beside the others only where these
+    are all whole and ``LEAST_CELLS`` are left.
     """
     if not rows.rows:
         return Shown(rows, ())
@@ -63,7 +50,7 @@ def for_the_eye(name: str, rows: Rows, cells: int) -> Shown:
     for shorten in (_short_names, _short_ids, _without_file):
         if _natural_width(shown) > cells:
             shown = shorten(shown)
-    return Shown(_with_bars(name, shown, rows, cells), (*notes, *empty))
+    return Shown(_with_bars(shown, rows, cells, drawn), (*notes, *empty))
 
 
 def _with_local_times(rows: Rows) -> Rows:
@@ -126,14 +113,15 @@ def _without_file(rows: Rows) -> Rows:
     return replace(rows, columns=tuple(rows.columns[at] for at in kept), rows=fewer)
 
 
-def _with_bars(name: str, shown: Rows, rows: Rows, cells: int) -> Rows:
+def _with_bars(shown: Rows, rows: Rows, cells: int, drawn: str | None) -> Rows:
+    """Return ``shown`` with bars of a column of ``rows``, from which it may have gone or lost its name."""
     room = min(cells - _natural_width(shown) - _GAP, MOST_CELLS)
-    if DRAWN.get(name) not in rows.columns or room < LEAST_CELLS:
+    if drawn is None or drawn not in rows.columns or room < LEAST_CELLS:
         return shown
-    at = rows.columns.index(DRAWN[name])
+    at = rows.columns.index(drawn)
     column = bars([row[at] for row in rows.rows], room, ascii_only=not has_blocks())
-    drawn = tuple((*row, bar) for row, bar in zip(shown.rows, column, strict=True))
-    return replace(shown, columns=(*shown.columns, ""), rows=drawn)
+    with_bars = tuple((*row, bar) for row, bar in zip(shown.rows, column, strict=True))
+    return replace(shown, columns=(*shown.columns, ""), rows=with_bars)
 
 
 def _natural_width(rows: Rows) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from cli import choices, formats, options, statements
+from cli import choices, formats, options, query_end, query_options, rows_text
 
 EXAMPLES: Final = (
     'asx query "SELECT agent, count(*) FROM prompts GROUP BY agent"',
@@ -27,12 +27,12 @@ def command(
         typer.Argument(metavar="SQL", help="One statement; several words are joined by spaces, - reads stdin."),
     ] = None,
     file: Annotated[str | None, typer.Option("-f", "--file", metavar="FILE", help="Read the statement there.")] = None,
-    parameter: statements.Parameters = None,
-    limit: statements.RowLimit = 100,
-    max_cell: statements.MaxCell = 1000,
-    timeout: statements.Timeout = 2.0,
-    format_: statements.Format = None,
-    timezone: statements.Timezone = None,
+    parameter: query_options.Parameters = None,
+    limit: query_options.RowLimit = 100,
+    max_cell: query_options.MaxCell = 1000,
+    timeout: query_options.Timeout = 2.0,
+    format_: query_options.Format = None,
+    timezone: query_options.Timezone = None,
     json: options.Json = False,
     index: options.Index = None,
 ) -> int:
@@ -45,11 +45,11 @@ def command(
     from persist.places import current_places
 
     text = _statement(sql or [], file)
-    bound = statements.read_parameters(parameter)
-    form = statements.chosen_format(format_, json=json)
+    bound = query_options.read_parameters(parameter)
+    form = query_options.chosen_format(format_, json=json)
     as_json = form == formats.JSON
-    statements.use_timezone(timezone)
-    with statements.ending_on_interrupt(as_json=as_json):
+    query_options.use_timezone(timezone)
+    with query_end.ending_on_interrupt(as_json=as_json):
         rows = run_query(
             current_places(index).index,
             text,
@@ -57,12 +57,12 @@ def command(
             limit=limit,
             max_cell=max_cell,
             timeout_s=timeout,
-            on_overrun=statements.end_at_limit(timeout, as_json=as_json),
+            on_overrun=query_end.end_at_limit(timeout, as_json=as_json),
         )
     if as_json:
-        statements.print_json(rows)
+        rows_text.print_json(rows)
     else:
-        statements.print_rows(rows, form, limit, max_cell)
+        rows_text.print_rows(rows, form, limit, max_cell)
     return 0
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
-from cli import choices, formats, options, output, shapes, statements
+from cli import choices, formats, options, output, query_end, query_options, rows_text, shapes
 from cli import search_parameters as filters
 from cli.cells import padded, width, wrapped
 from cli.report_options import WithChildren, asked_for
@@ -39,12 +39,12 @@ def command(
     agent: filters.Agent = None,
     with_children: WithChildren = False,
     sql: Annotated[bool, typer.Option("--sql", help="Print its SQL instead of running it.")] = False,
-    parameter: statements.Parameters = None,
-    limit: statements.RowLimit = 100,
-    max_cell: statements.MaxCell = 1000,
-    timeout: statements.Timeout = 10.0,
-    format_: statements.Format = None,
-    timezone: statements.Timezone = None,
+    parameter: query_options.Parameters = None,
+    limit: query_options.RowLimit = 100,
+    max_cell: query_options.MaxCell = 1000,
+    timeout: query_options.Timeout = 10.0,
+    format_: query_options.Format = None,
+    timezone: query_options.Timezone = None,
     json: options.Json = False,
     index: options.Index = None,
 ) -> int:
@@ -60,8 +60,8 @@ def command(
     from persist.places import current_places
 
     places = current_places(index)
-    form = statements.chosen_format(format_, json=json)
-    statements.use_timezone(timezone)
+    form = query_options.chosen_format(format_, json=json)
+    query_options.use_timezone(timezone)
     asked = asked_for(
         since=since, until=until, project=project, here=here, below=below, agent=agent, with_children=with_children
     )
@@ -76,7 +76,9 @@ def command(
         _print_sql(filled, as_json=form == formats.JSON)
         return 0
     bounds = _Bounds(places.index, limit, max_cell, timeout)
-    _print_rows(report, _run(report, statements.read_parameters(parameter), asked, bounds, form), filled, bounds, form)
+    _print_rows(
+        report, _run(report, query_options.read_parameters(parameter), asked, bounds, form), filled, bounds, form
+    )
     return 0
 
 
@@ -93,7 +95,7 @@ def _run(report: Report, bound: Mapping[str, object], asked: Asked, bounds: _Bou
     from index.reports import run_report
 
     as_json = form == formats.JSON
-    with statements.ending_on_interrupt(as_json=as_json):
+    with query_end.ending_on_interrupt(as_json=as_json):
         return run_report(
             bounds.path,
             report,
@@ -102,7 +104,7 @@ def _run(report: Report, bound: Mapping[str, object], asked: Asked, bounds: _Bou
             limit=bounds.limit,
             max_cell=bounds.max_cell,
             timeout_s=bounds.timeout_s,
-            on_overrun=statements.end_at_limit(bounds.timeout_s, as_json=as_json),
+            on_overrun=query_end.end_at_limit(bounds.timeout_s, as_json=as_json),
         )
 
 
@@ -110,14 +112,14 @@ def _print_rows(report: Report, rows: Rows, filled: Report, bounds: _Bounds, for
     from index.reports import is_built_in
 
     if form == formats.JSON:
-        statements.print_json(rows, {"report": filled.name, "sql": filled.sql})
+        rows_text.print_json(rows, {"report": filled.name, "sql": filled.sql})
         return
     notes: tuple[str, ...] = ()
     if form == formats.TABLE and output.is_terminal(sys.stdout) and is_built_in(report):
         from cli.report_table import for_the_eye
 
-        rows, notes = for_the_eye(report.name, rows, output.columns())
-    statements.print_rows(rows, form, bounds.limit, bounds.max_cell)
+        rows, notes = for_the_eye(rows, output.columns(), report.main_number)
+    rows_text.print_rows(rows, form, bounds.limit, bounds.max_cell)
     for note in notes:
         output.talk(output.safe_line(note))
 

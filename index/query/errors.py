@@ -17,7 +17,7 @@ _WORD: Final = re.compile(r"\w+")
 _MASKED: Final = re.compile(r"…(?:\W*…)+")
 _NAMELESS_HERE: Final = re.compile(r"no such (column|table): (?:\w+\.)*(\w+)\Z")
 _MOST_VIEWS: Final = 4
-_SQLITES_WORDS: Final = frozenset(
+_WORDS_OF_SQLITE: Final = frozenset(
     """
     a aggregate all already ambiguous an and any argument arguments array as at bad be big binding bindings blob
     bound by call can cannot changed character check clause column columns compound constant constraint contains
@@ -79,7 +79,7 @@ def without_foreign_words(reason: str, sql: str) -> str:
     Some messages quote a value that was read (a JSON path, a full-text query): a transcript's text, which must not
     get into an error.
     """
-    known = {word.casefold() for word in _WORD.findall(sql)} | _SQLITES_WORDS
+    known = {word.casefold() for word in _WORD.findall(sql)} | _WORDS_OF_SQLITE
     shown = _WORD.sub(lambda match: match[0] if match[0].casefold() in known else "…", reason)
     return _MASKED.sub("…", shown).rstrip(". ")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from index.reports.named import (
+    TIMEOUT_S,
     Asked,
     ReportParametersError,
     Reports,
@@ -15,6 +16,7 @@ from index.reports.named import (
 )
 
 __all__ = [
+    "TIMEOUT_S",
     "Asked",
     "ReportParametersError",
     "Reports",

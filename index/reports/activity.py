@@ -133,9 +133,12 @@ REPORTS: Final = (
         "Prompts, sessions, answers, tool calls and errors, and all tokens of each day, cached ones too.",
         ACTIVITY_BY_DAY,
         _OPTIONS,
+        "prompts",
     ),
-    Report("prompts-by-day", "How many prompts were typed each day, by agent.", PROMPTS_BY_DAY, _OPTIONS),
-    Report("busiest-hours", "How many prompts were typed in each hour of each weekday.", BUSIEST_HOURS, _OPTIONS),
+    Report("prompts-by-day", "How many prompts were typed each day, by agent.", PROMPTS_BY_DAY, _OPTIONS, "prompts"),
+    Report(
+        "busiest-hours", "How many prompts were typed in each hour of each weekday.", BUSIEST_HOURS, _OPTIONS, "prompts"
+    ),
     Report(
         "sessions-by-project",
         "Sessions of each project, their prompts, first and last activity; of a time asked for those active in it.",

@@ -12,7 +12,7 @@ from index.reports.parts import PLACE, TIME, asked, fits
 from index.results import Report
 
 _FOLDED: Final = "lower(replace(replace(trim({0}), ' ', '-'), '_', '-'))"
-_WRITTEN: Final = "'remember', 'append_project', 'apply'"
+_WRITTEN: Final = "'remember', 'append_project'"
 _ARCHIVED: Final = "'archive', 'forget', 'supersede'"
 
 MEMORY_BY_DAY: Final = f"""{asked(*TIME)}

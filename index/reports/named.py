@@ -14,7 +14,7 @@ from typing import Final
 
 from index.errors import QueryFailedError, UnknownReportError
 from index.query.guard import HEAP_LIMIT_BYTES
-from index.query.run import LIMIT, MAX_CELL, TIMEOUT_S, run_query
+from index.query.run import LIMIT, MAX_CELL, run_query
 from index.query.statement_text import first_comment_line, parameter_names
 from index.reports.parts import OPTIONS, columns_of, typed, with_values
 from index.reports.statements import REPORTS, SUBJECTS
@@ -22,6 +22,8 @@ from index.results import Report, Rows
 from persist.errors import StoreIOError
 from persist.regular import open_regular
 
+TIMEOUT_S: Final = 10.0
+"""More than a statement of ``asx query`` has: a report sums up the whole index where nothing narrows it."""
 MAX_REPORT_BYTES: Final = 100_000
 OWN: Final = "your own"
 _SUFFIX: Final = ".sql"

@@ -97,8 +97,8 @@ FROM turns t LEFT JOIN costs c ON c.tool_name IS t.tool_name
 ORDER BY t.errors DESC, t.tool_name"""
 
 REPORTS: Final = (
-    Report("failing-tools", "The tools that failed most often.", FAILING_TOOLS, _OPTIONS),
-    Report("tools", "The tools that were called most often.", TOOLS, _OPTIONS),
+    Report("failing-tools", "The tools that failed most often.", FAILING_TOOLS, _OPTIONS, "errors"),
+    Report("tools", "The tools that were called most often.", TOOLS, _OPTIONS, "calls"),
     Report(
         "tool-error-rate",
         "How often each tool failed, of the times it answered (null for one that never did), with its commonest error.",

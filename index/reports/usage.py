@@ -124,15 +124,26 @@ REPORTS: Final = (
         USAGE,
         _WITH_CHILDREN,
     ),
-    Report("usage-by-day", "Provider calls, tokens and cost of each day.", USAGE_BY_DAY, _OPTIONS),
-    Report("usage-by-model", "Provider calls, tokens and cost of each model.", USAGE_BY_MODEL, _OPTIONS),
-    Report("usage-by-project", "Provider calls, tokens and cost of each project.", USAGE_BY_PROJECT, _OPTIONS),
-    Report("usage-by-agent", "Provider calls, tokens and cost of each agent.", USAGE_BY_AGENT, _OPTIONS),
+    Report("usage-by-day", "Provider calls, tokens and cost of each day.", USAGE_BY_DAY, _OPTIONS, "output_tokens"),
+    Report(
+        "usage-by-model", "Provider calls, tokens and cost of each model.", USAGE_BY_MODEL, _OPTIONS, "output_tokens"
+    ),
+    Report(
+        "usage-by-project",
+        "Provider calls, tokens and cost of each project.",
+        USAGE_BY_PROJECT,
+        _OPTIONS,
+        "output_tokens",
+    ),
+    Report(
+        "usage-by-agent", "Provider calls, tokens and cost of each agent.", USAGE_BY_AGENT, _OPTIONS, "output_tokens"
+    ),
     Report(
         "usage-by-branch",
         "Provider calls, tokens and cost of each project's git branches, by the branch last recorded in a session.",
         USAGE_BY_BRANCH,
         _OPTIONS,
+        "output_tokens",
     ),
     Report(
         "cost-by-agent",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from index.fields import SUMMARY
 from index.match.key import KEY_END
@@ -28,7 +28,7 @@ _KEYS_TOGETHER: Final = 500
 RANKED_BELOW: Final = 20_000
 """Up to so many texts with the words are all ranked; of more, those that are newest, ``RANKED_TOGETHER`` at a time."""
 RANKED_TOGETHER: Final = 100
-LISTED_BELOW: Final = 100_000
+WORD_IDS_LISTED_BELOW: Final = 100_000
 """Up to so many are listed before any is met: a word may be rare where it is looked for. Of more, texts are asked."""
 
 
@@ -40,8 +40,14 @@ class FoundWords(NamedTuple):
     judge: Judge
 
 
-_Text: TypeAlias = tuple[int, int, int, str, str]
-"""A text of the scope, as ``word_statements.texts_with_ids`` selects it: id, field, source, time, text."""
+class _Text(NamedTuple):
+    """A text of the scope, as ``word_statements.texts_with_ids`` selects it."""
+
+    id: int
+    field: int
+    source_id: int
+    at: str
+    text: str
 
 
 def find_words(full_text: FullText, matcher: WordMatcher, scope: Scope, request: SearchRequest) -> FoundWords:
@@ -86,7 +92,7 @@ def _by_words(
         candidates = among_newest_first(full_text, [holding], scope)
         return groups(connection, candidates, judge), at_most
     if at_most > RANKED_BELOW:
-        if request.to_the_end or at_most <= LISTED_BELOW:
+        if request.to_the_end or at_most <= WORD_IDS_LISTED_BELOW:
             candidates = among_newest_first(full_text, [holding], scope)
         else:
             candidates, judge = all_newest_first(connection, scope), Judge(matcher.matches)
@@ -190,25 +196,32 @@ def _in_scope(connection: sqlite3.Connection, ranked: sqlite3.Cursor, scope: Sco
     """Look some texts up at a time, keep those of the scope, and yield them by score still; summaries after all."""
     summaries: list[tuple[int, float]] = []
     while batch := ranked.fetchmany(_LOOKED_UP_TOGETHER):
-        texts = {text[0]: text for text in _texts_of(connection, [id_ for id_, _ in batch], scope)}
+        texts = _by_id(_texts_of(connection, [id_ for id_, _ in batch], scope))
         for id_, score in batch:
-            if id_ in texts and texts[id_][1] == SUMMARY:
+            if id_ in texts and texts[id_].field == SUMMARY:
                 summaries.append((id_, score))
             elif id_ in texts:
                 yield _scored(texts[id_], score)
     for start in range(0, len(summaries), _LOOKED_UP_TOGETHER):
         part = summaries[start : start + _LOOKED_UP_TOGETHER]
-        texts = {text[0]: text for text in _texts_of(connection, [id_ for id_, _ in part], scope)}
+        texts = _by_id(_texts_of(connection, [id_ for id_, _ in part], scope))
         yield from (_scored(texts[id_], score) for id_, score in part)
 
 
+def _by_id(rows: Iterable[tuple[int, int, int, str, str]]) -> dict[int, _Text]:
+    return {text.id: text for text in map(_Text._make, rows)}
+
+
 def _scored(found: _Text, score: float) -> Match:
-    id_, field, source_id, at, text = found
-    return Match(id_, field, source_id, (standing(field), score, at), at, text, None, score, "text", len(text))
+    rank = (standing(found.field), score, found.at)
+    length = len(found.text)
+    return Match(found.id, found.field, found.source_id, rank, found.at, found.text, score=score, whole_length=length)
 
 
-def _texts_of(connection: sqlite3.Connection, ids: Sequence[int], scope: Scope) -> Iterator[_Text]:
-    """Return those texts among ``ids`` that the scope lets in, in no order."""
+def _texts_of(
+    connection: sqlite3.Connection, ids: Sequence[int], scope: Scope
+) -> Iterator[tuple[int, int, int, str, str]]:
+    """Return the fields of ``_Text`` for those among ``ids`` that the scope lets in, in no order."""
     found = [connection.execute(*word_statements.texts_with_ids(family, scope, ids)) for family in scope.families]
     return chain.from_iterable(found)
 

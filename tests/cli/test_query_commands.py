@@ -9,12 +9,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from cli import formats, statements
-from cli.commands import query
+from cli import formats, query_options
+from cli.commands import query, report
+from index import reports
 from index.query import LIMIT, MAX_CELL, TIMEOUT_S
 from index.reports.statements import REPORTS
 from tests.conftest import REPOSITORY, Asx
@@ -276,12 +278,15 @@ def test_query_imports_nothing_heavy(index: Path) -> None:
     ],
 )
 def test_parameters_that_are_numbers_are_bound_as_numbers(text: str, value: object) -> None:
-    found = statements.read_parameters([text])["n"]
+    found = query_options.read_parameters([text])["n"]
     assert found == value
     assert type(found) is type(value)
 
 
-def test_the_defaults_are_the_librarys() -> None:
+@pytest.mark.parametrize(
+    ("module", "timeout_s"), [(query, TIMEOUT_S), (report, reports.TIMEOUT_S)], ids=["query", "report"]
+)
+def test_the_defaults_are_the_librarys(module: ModuleType, timeout_s: float) -> None:
     """Written twice: the command line must not import what runs a statement to print its help."""
-    defaults = inspect.signature(query.command).parameters
-    assert [defaults[name].default for name in ("limit", "max_cell", "timeout")] == [LIMIT, MAX_CELL, TIMEOUT_S]
+    defaults = inspect.signature(module.command).parameters
+    assert [defaults[name].default for name in ("limit", "max_cell", "timeout")] == [LIMIT, MAX_CELL, timeout_s]

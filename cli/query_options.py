@@ -1,27 +1,20 @@
-"""What ``asx query`` and ``asx report`` share: options, the end of a run that cannot be stopped, and printing rows.
+"""The options that ``asx query`` and ``asx report`` share, and what their texts mean.
 
-A statement inside one long function call of SQLite answers to nothing. So the two ways out end the process from
-another thread: the watchdog at the time limit, and Ctrl-C.
+Imports Typer for its usage error; the time zone is the process's own, and is set here.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Sequence
 from typing import Annotated, Final, TypeAlias
 
 import typer
 
-from cli import choices, exits, formats, output
-from index.errors import QueryTimeoutError
-from index.results import Rows
+from cli import choices, formats, output
 
 MAX_TIMEOUT_S: Final = 86400.0
 _INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})\Z", re.ASCII)
@@ -123,86 +116,3 @@ def use_timezone(zone: str | None) -> None:
         raise typer.BadParameter(f"{zone!r} is not a time zone like Europe/Berlin", param_hint="--timezone") from None
     os.environ["TZ"] = zone
     time.tzset()
-
-
-def print_json(rows: Rows, more: Mapping[str, object] | None = None) -> None:
-    """Write the one JSON value of an answer to stdout, ``more`` before its columns; what comes later goes to stderr."""
-    output.ANSWERED.set(True)
-    if sys.stdout is None:  # the caller closed it: the same as a pipe that is gone
-        raise BrokenPipeError
-    for piece in formats.json_pieces(rows, more):
-        sys.stdout.write(piece)
-    output.line()
-
-
-def print_rows(rows: Rows, form: str, limit: int, max_cell: int) -> None:
-    """Write rows in any form but JSON to stdout, and what was cut to stderr."""
-    on_terminal = output.is_terminal(sys.stdout)
-    cells = output.columns() if on_terminal else None
-    for text in formats.lines_of(rows, form, cells=cells, for_terminal=on_terminal):
-        output.line(text)
-    output.flush()
-    if not rows.rows and not rows.truncated_rows:
-        output.talk("no rows")
-    if rows.truncated_rows:
-        output.talk(f"there are more than {limit} rows; give --limit for more")
-    if rows.truncated_cells:
-        output.talk(f"texts were cut to {max_cell} characters; give --max-cell for more")
-
-
-def end_at_limit(timeout_s: float, *, as_json: bool) -> Callable[[], None]:
-    """Return what the watchdog calls: tells the time limit as any failure is told, and ends the process."""
-
-    def end() -> None:
-        _end(exits.failure_of(QueryTimeoutError(timeout_s)), as_json=as_json)
-
-    return end
-
-
-@contextmanager
-def ending_on_interrupt(*, as_json: bool) -> Iterator[None]:
-    """Let Ctrl-C end the process at once in this block, with exit code 130.
-
-    Python's own handler runs only when the main thread is back from SQLite. The signal's number also goes into a
-    pipe, in C, at once; a thread that waits there ends the process.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    waiting = threading.Thread(target=_wait_for_interrupt, args=(reader, as_json), name="interrupt", daemon=True)
-    handler = signal.signal(signal.SIGINT, _leave_to_the_thread)
-    other = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    waiting.start()
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(other)
-        signal.signal(signal.SIGINT, handler)
-        os.close(writer)
-        waiting.join()
-        os.close(reader)
-
-
-def _leave_to_the_thread(_number: int, _frame: FrameType | None) -> None: ...
-
-
-def _wait_for_interrupt(reader: int, as_json: bool) -> None:
-    while numbers := os.read(reader, 64):
-        if signal.SIGINT in numbers:
-            _end(exits.Failure(exits.INTERRUPTED, "interrupted", "interrupted"), as_json=as_json)
-
-
-def _end(failure: exits.Failure, *, as_json: bool) -> None:
-    """Tell a failure and end the process without waiting for any other thread. Nothing is lost: nothing was written."""
-    try:
-        if as_json:
-            output.emit_json({"error": {"kind": failure.kind, "message": failure.message, "hint": failure.hint}})
-        else:
-            output.talk(f"asx: {failure.message}")
-        output.flush()
-    except OSError:
-        pass
-    finally:
-        os._exit(failure.code)

@@ -1,0 +1,59 @@
+"""The shape of ``recall --prompt``, and of what a prompt hook prints. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cli.shapes.shape import Shape
+
+if TYPE_CHECKING:
+    from cli.recall_answer import Answer, Item
+    from cli.recall_giving import Given
+
+HOOK_EVENT = "UserPromptSubmit"
+
+
+def recall(prompt: str, answer: Answer, given: Given, *, with_refused: bool) -> Shape:
+    """Return the shape of ``recall --prompt``; ``text`` is the framed text, items are whole."""
+    told: Shape = {
+        "prompt": prompt,
+        "status": answer.status,
+        "considered": answer.considered,
+        "items": [_item(one) for one in given.items],
+        "text": given.text,
+        "cut": given.cut,
+        "left_out": given.left_out,
+        "notes": [*filter(None, [answer.without_index]), *answer.behind, *answer.notes],
+    }
+    if with_refused:
+        told["refused"] = [
+            {
+                "name": one.candidate.name,
+                "reason": one.reason,
+                "score": round(one.score, 3),
+                "evidence": round(one.evidence, 3),
+                "coverage": round(one.coverage, 3),
+            }
+            for one in answer.refused
+        ]
+    return told
+
+
+def hook(text: str) -> Shape:
+    """Return what a prompt hook prints."""
+    return {"hookSpecificOutput": {"hookEventName": HOOK_EVENT, "additionalContext": text}}
+
+
+def _item(one: Item) -> Shape:
+    return {
+        "kind": one.kind,
+        "name": one.quoted.name,
+        "agent": one.agent,
+        "session_id": one.session_id,
+        "score": round(one.score, 3),
+        "evidence": round(one.evidence, 3),
+        "why": list(one.why),
+        "text": one.quoted.text,
+        "source": {"path": one.quoted.path, "line": one.line, "offset": one.offset},
+        "updated_at": one.quoted.updated_at,
+    }
