@@ -58,19 +58,34 @@ def get_block(places: Places, name: str) -> Block:
     raise _unknown(places, name)
 
 
-def note_recall(places: Places, block: Block) -> None:
+def fact_called(places: Places, name: str) -> Block | None:
+    """Return the fact of ASTER.md that begins on the line that ``ASTER.md:LINE`` names, as a block without a header."""
+    from cli.recall_answer import fact_line
+    from persist.events import Note
+    from persist.memory.blocks import PROJECT_FILE, Block
+    from persist.memory.project import parse_facts, read_project_bytes
+
+    line = fact_line(name)
+    for folder in memory_folders(places) if line is not None else ():
+        data = read_project_bytes(folder)
+        for fact in parse_facts(data) if data is not None else ():
+            if fact.line_number == line:
+                return Block(Note(name, fact.text), folder / PROJECT_FILE, len(fact.text.encode()))
+    return None
+
+
+def note_recall(places: Places, block: Block, session: str | None = None) -> None:
     """Write the journal line of a block that is given out (DESIGN 10); one that cannot be written is only told."""
     from persist import times
-    from persist.memory.journal_writer import RECALL_WAIT_S, append_operation
+    from persist.memory.journal_writer import append_recalls
 
-    values = {"ts": times.now(), "op": "recall", "name": block.path.stem}
-    trouble = append_operation(places.memory, values, durable=False, timeout_s=RECALL_WAIT_S)
+    trouble = append_recalls(places.memory, [block.path.stem], session=session, ts=times.now())
     if trouble is not None:
         output.talk(f"the recall is not in the journal: {trouble}")
 
 
-def change_block(name: str, change: Callable[[MemoryStore, str], Change]) -> Change:
-    """Make a change to the block that ``name`` means, and let the index follow.
+def change_block(name: str, change: Callable[[MemoryStore, str], Change], *, moves: bool = True) -> Change:
+    """Make a change to the block that ``name`` means, and let the index follow; ``moves`` if its file may go elsewhere.
 
     Raises what the store raises; ``NotFoundError`` names near blocks, and a block of an older home is ``RefusedError``.
     """
@@ -80,7 +95,7 @@ def change_block(name: str, change: Callable[[MemoryStore, str], Change]) -> Cha
 
     places = open_places()
     try:
-        with index_follows(files_that_may_go(places.memory, name)):
+        with index_follows(files_that_may_go(places.memory, name) if moves else ()):
             return change(MemoryStore(places.memory), name)
     except NotFoundError as error:
         if error.what != "memory block":

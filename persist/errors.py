@@ -51,6 +51,15 @@ class RefusedError(StoreError):
         super().__init__(f"{message}; {hint}" if hint else message)
 
 
+class PlanError(StoreError):
+    """A plan for the memory cannot be done; each of ``faults`` is a sentence that begins with its place in the plan."""
+
+    def __init__(self, faults: tuple[str, ...]) -> None:
+        self.faults = faults
+        many = f"the plan has {len(faults)} faults, and nothing was changed:\n" if len(faults) > 1 else ""
+        super().__init__(many + "\n".join(faults))
+
+
 class BusyError(StoreError):
     """Another process holds the lock and did not let go within ``timeout_s`` seconds."""
 

@@ -14,13 +14,16 @@ from cli.settings import chosen_project, open_places
 EXAMPLES: Final = (
     "asx memory add 'Deploys leave from the main branch only'",
     "asx memory add --title 'Deploy window' 'Tuesday to Thursday before 15:00 UTC.'",
-    "asx memory add --title 'Package manager' --supersedes pip --alias uv - < note.md",
+    "asx memory add --title 'Deploy window' --kind decision --pin --here - < note.md",
+    "asx memory add --title uv --supersedes pip --alias 'package manager' 'uv installs the packages.'",
 )
 STDIN: Final = "-"
 
 
 def command(
-    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="The note; several words are one. -: stdin.")],
+    text: Annotated[
+        list[str], typer.Argument(metavar="TEXT", help="The note; several words are one text, and - is stdin.")
+    ],
     title: Annotated[
         str | None, typer.Option("--title", metavar="TEXT", help="Make it a block; the same title writes over it.")
     ] = None,
@@ -28,7 +31,8 @@ def command(
         str | None, typer.Option("--description", metavar="TEXT", help="Its line in lists, else the first sentence.")
     ] = None,
     session: Annotated[
-        str | None, typer.Option("--session", metavar="ID", help="The session that it comes from.")
+        str | None,
+        typer.Option("--session", metavar="ID", help="The session that it comes from, noted as it is given."),
     ] = None,
     kind: Annotated[
         str | None,
@@ -39,18 +43,23 @@ def command(
     ] = None,
     here: Annotated[bool, typer.Option("--here", help="It is about this project.")] = False,
     alias: Annotated[
-        list[str] | None, typer.Option("--alias", metavar="WORD", help="Another word for it; may be given again.")
+        list[str] | None,
+        typer.Option("--alias", metavar="WORD", help="Another word for what it is about, no name; may be given again."),
     ] = None,
     pin: Annotated[bool, typer.Option("--pin", help="It never fades with time.")] = False,
     supersedes: Annotated[
-        str | None, typer.Option("--supersedes", metavar="NAME", help="The block that no longer holds because of it.")
+        str | None,
+        typer.Option(
+            "--supersedes", metavar="NAME", help="The block that no longer holds because of it; it must be there."
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
     """Keep a note: a block with a title, without one a fact of ASTER.md.
 
-    A fact stands in every prompt, a block is recalled by its title or name. Writing over a block keeps the old text
-    aside, and asx memory restore brings it back.
+    A fact stands in every prompt, a block is recalled by its title or name. The same title again writes over the block:
+    its kind, project, aliases and pin stay, its old text is kept aside, and asx memory restore brings it back. A
+    superseded block is marked, and listed and recalled as before; asx memory archive takes it out.
     """
     if title is None:
         _refuse_without_title(

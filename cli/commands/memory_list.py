@@ -6,18 +6,27 @@ from typing import Annotated, Final
 
 import typer
 
-from cli import exits, options, output, shapes
+from cli import choices, exits, options, output, shapes
 from cli.memory_store import list_all_blocks, memory_folders
 from cli.moments import age, count
+from cli.session_memory import print_of_session
 from cli.settings import open_places
 from cli.tables import Column, table
 
-EXAMPLES: Final = ("asx memory list", "asx memory list --archived --json")
+EXAMPLES: Final = (
+    "asx memory list",
+    "asx memory list --archived --json",
+    "asx memory list --session 01k5p3",
+)
 _COLUMNS: Final = (Column("age", right=True), Column("name", shrinks_to=24), Column("description", shrinks_to=20))
 
 
 def command(
     archived: Annotated[bool, typer.Option("--archived", help="Archived blocks too.")] = False,
+    session: Annotated[
+        str | None,
+        typer.Option("--session", metavar="ID", help="Only what this session wrote, by the blocks and the journal."),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """List memory blocks, newest first.
@@ -28,6 +37,8 @@ def command(
     from persist.memory.project import read_project
 
     places = open_places()
+    if session is not None:
+        return print_of_session(places, choices.typed_text(session), archived=archived, json=json)
     blocks = list_all_blocks(places, archived=archived)
     texts = [(folder / PROJECT_FILE, text) for folder in memory_folders(places) if (text := read_project(folder))]
     project = texts[0] if texts else None

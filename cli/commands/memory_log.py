@@ -63,4 +63,5 @@ def _detail(one: Operation) -> str:
     by = f"by {one.entry.by}" if one.entry.by else None
     back = f"back to {one.restored}" if one.restored else None
     kept = f"was {one.version}" if one.version else None
-    return ", ".join(part for part in (one.entry.detail, by, back, kept) if part)
+    step = f"step {one.step}" if one.step and one.step != one.version else None
+    return ", ".join(part for part in (one.entry.detail, by, back, kept, step) if part)

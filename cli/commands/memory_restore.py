@@ -11,14 +11,15 @@ from cli.memory_store import change_block, tell_change
 
 EXAMPLES: Final = (
     "asx memory restore deploy-window",
-    "asx memory restore deploy-window --at 01KBVGBANK",
+    "asx memory restore 'Deploy window' --at 01KBVGBANK",
 )
 
 
 def command(
     name: Annotated[list[str], typer.Argument(metavar="NAME", help="The block's title or name.")],
     at: Annotated[
-        str | None, typer.Option("--at", metavar="ULID", help="This version; asx memory log names them.")
+        str | None,
+        typer.Option("--at", metavar="ULID", help="This version, or the beginning of one; asx memory log names them."),
     ] = None,
     json: options.Json = False,
 ) -> int:

@@ -10,11 +10,11 @@ from cli import choices, options, output, shapes
 from cli.memory_store import get_block, note_recall
 from cli.settings import open_places
 
-EXAMPLES: Final = ("asx memory show deploy-window", "asx memory show deploy-window --json")
+EXAMPLES: Final = ("asx memory show deploy-window", "asx memory show 'Deploy window' --json")
 
 
 def command(
-    name: Annotated[list[str], typer.Argument(metavar="NAME", help="The block's name; several words are one name.")],
+    name: Annotated[list[str], typer.Argument(metavar="NAME", help="The block's title or name.")],
     json: options.Json = False,
 ) -> int:
     """Print one memory block.

@@ -6,7 +6,7 @@ from typing import Final
 
 from cli import exits, options, output, shapes
 
-EXAMPLES: Final = ("asx memory tools --json", "asx memory tools")
+EXAMPLES: Final = ("asx memory tools", "asx memory tools --json | jq .tools")
 
 
 def command(json: options.Json = False) -> int:

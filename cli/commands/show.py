@@ -8,12 +8,12 @@ import typer
 
 from cli import choices, options, output, shapes
 from cli.hit_commands import BLOCK_PREFIX
-from cli.memory_store import get_block
 from cli.session_text import MAX_SHOWN_CHARACTERS, print_event, print_head
-from cli.settings import open_places, open_settings
+from cli.settings import open_settings
+from cli.shown_block import show_block
 
 if TYPE_CHECKING:
-    from index.results import EventRow, SessionRow
+    from index.results import EventRow
     from index.settings import Settings
 
 EXAMPLES: Final = (
@@ -21,13 +21,17 @@ EXAMPLES: Final = (
     "asx show 01k5p3:17 --around 3",
     "asx show claude-code:3f6d2c1e",
     "asx show --block deploy-window",
+    "asx show --block ASTER.md:7",
 )
 _WHAT_IS_SHOWN: Final = "A session's id (4 characters do), an event's number, and the file to count in; or block:NAME."
 
 
 def command(
     id_: Annotated[str | None, typer.Argument(metavar="ID[:EVENT[:FILE]]", help=_WHAT_IS_SHOWN)] = None,
-    block: Annotated[str | None, typer.Option("--block", metavar="NAME", help="A block and its session.")] = None,
+    block: Annotated[
+        str | None,
+        typer.Option("--block", metavar="NAME", help="A block, or a fact as ASTER.md:LINE, and the turn it is from."),
+    ] = None,
     file: Annotated[
         str | None, typer.Option("--file", metavar="PATH", help="The file to count in, where several tell the session.")
     ] = None,
@@ -48,7 +52,7 @@ def command(
     if id_ is not None and id_.startswith(BLOCK_PREFIX):
         block = id_.removeprefix(BLOCK_PREFIX)
     if block is not None:
-        return _show_block(choices.typed_text(block), json=json, index=index)
+        return show_block(choices.typed_text(block), json=json, index=index)
     settings = open_settings(index)
     session_id, event_index, file_typed = choices.event_id(id_ or "", (agent.name for agent in settings.agents))
     if event_index is None:
@@ -95,33 +99,3 @@ def _neighbours(
         [one for one in near if one.event_index < event.event_index],
         [one for one in near if one.event_index > event.event_index],
     )
-
-
-def _show_block(name: str, *, json: bool, index: str | None) -> int:
-    found = get_block(open_places(), name)
-    session = _session_of(open_settings(index), found.note.source_session)
-    if json:
-        output.emit_json(
-            shapes.shown(block=shapes.block(found), session=None if session is None else shapes.session(session))
-        )
-        return 0
-    output.line(output.safe(found.note.body.rstrip("\n")))
-    if session is not None:
-        output.line()
-        print_head(session)
-    return 0
-
-
-def _session_of(settings: Settings, session_id: str | None) -> SessionRow | None:
-    """Return the session a block names, ``None`` where it names none or the index does not have it."""
-    if session_id is None:
-        return None
-    from index.errors import AsterIndexError
-    from index.sessions import show_session
-    from persist.errors import StoreError
-
-    try:
-        return show_session(settings, session_id)[0]
-    except (AsterIndexError, StoreError) as error:
-        output.talk(f"its session {output.safe_line(session_id)} cannot be shown: {error}")
-        return None

@@ -20,7 +20,7 @@ from persist.memory.blocks import (
     parse_note,
     read_block,
 )
-from persist.memory.context import MAX_INDEX_ENTRIES, Context, build_context, load_context, read_context
+from persist.memory.context import MAX_INDEX_ENTRIES, Context, blocks_for, build_context, load_context, read_context
 from persist.memory.frontmatter import read_frontmatter
 from persist.memory.journal import (
     JOURNAL_FILE,
@@ -46,6 +46,7 @@ __all__ = [
     "MemoryStore",
     "Operation",
     "Version",
+    "blocks_for",
     "build_context",
     "by_name",
     "find_block",

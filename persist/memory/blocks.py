@@ -40,8 +40,7 @@ class Block:
     ``problem`` is one sentence when the file could not be read as a note is read (its text, as far as there
     is any, is in the note). ``touched_ns`` is ``updated_at``, else ``created_at``, in nanoseconds since 1970 as
     Aster writes them, 0 when neither can be read: finer than the note's own milliseconds. ``unread`` is the reason
-    when nothing of the file could be read; the note then knows its name alone. ``title`` is what somebody typed for
-    the block, where it is not its slug.
+    when nothing of the file could be read; the note then knows its name alone.
     """
 
     note: Note
@@ -50,7 +49,11 @@ class Block:
     problem: str | None = None
     touched_ns: int = 0
     unread: str | None = None
-    title: str | None = None
+
+    @property
+    def title(self) -> str | None:
+        """What somebody typed for the block, where it is not its slug."""
+        return self.note.title
 
 
 def parse_note(path: str, data: bytes, archived: bool = False) -> Note:
@@ -79,8 +82,7 @@ def read_block(path: Path, archived: bool = False) -> Block:
         problem = f"is longer than {MAX_BLOCK_BYTES} bytes; the rest was not read"
     note, values, text_problem = _parse(str(path), data, archived)
     touched_ns = _instant_ns(values.get("updated_at")) or _instant_ns(values.get("created_at"))
-    title = " ".join(_text(values, "title").split()) or None
-    return Block(note, path, max(found.st_size, len(data)), problem or text_problem, touched_ns, title=title)
+    return Block(note, path, max(found.st_size, len(data)), problem or text_problem, touched_ns)
 
 
 def list_blocks(folder: Path, include_archived: bool = False) -> list[Block]:
@@ -127,7 +129,8 @@ def newest_first(blocks: Iterable[Block]) -> list[Block]:
 def find_block(folder: Path, name: str) -> Block | None:
     """Return the block that ``name``, a typed title or a slug, means, or ``None``; archived ones are never found.
 
-    The block of that title, those that share its slug (``build``, ``build-2``) first; else the file of the slug; else
+    The block of that title, those that share its slug (``build``, ``build-2``) first, a file's stem before a title that
+    differs in case or white space; else the file of the slug; else
     the first block in name order whose name is equal but for ASCII case, else the first whose name has the same slug. A
     name without an ASCII letter or digit has no slug and finds only the very same title or name (Aster found, and
     deleted, another's block by ``!``). Cost: one file in the ordinary case, else every block. Raises ``StoreIOError``
@@ -160,13 +163,23 @@ def paths_of_slug(folder: Path, base: str) -> list[Path]:
     return [path for path in note_paths(folder) if path.name != PROJECT_FILE and is_of_slug(path.stem, base)]
 
 
+def called(blocks: Iterable[Block], name: str) -> Block | None:
+    """Return the block of this very title, else the one whose file has this stem, else the first with the same title.
+
+    So a name as it is listed is always that block, also where another one's title differs from it in case alone.
+    """
+    known = list(blocks)
+    titled = [block for block in known if block.title is not None and same_title(block.title, name)]
+    exact = [block for block in titled if block.title == name] or [block for block in known if block.path.stem == name]
+    return next(iter([*exact, *titled]), None)
+
+
 def _of_slug(folder: Path, name: str, wanted: str) -> Block | None:
     paths = paths_of_slug(folder, block_slug(name))
     if len(paths) > 1:
-        for path in paths:
-            block = read_block(path)
-            if block.title is not None and same_title(block.title, name):
-                return block
+        found = called([read_block(path) for path in paths], name)
+        if found is not None:
+            return found
     for stem in dict.fromkeys((wanted, block_slug(name))):
         path = folder / f"{stem}.md"
         if _is_there(path):
@@ -212,6 +225,7 @@ def _parse(path: str, data: bytes, archived: bool) -> tuple[Note, dict[str, Valu
         archived=archived,
         superseded_by=_optional(values, "superseded_by"),
         pinned=_text(values, "pinned").partition(" ")[0].lower() in _YES,
+        title=" ".join(_text(values, "title").split()) or None,
     )
     return note, values, problem
 

@@ -6,6 +6,7 @@ makes a change that is done look failed (``spec/aster.md`` 8, 26).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,13 +45,16 @@ def tell(
     *,
     name: str | None = None,
     kept: Kept | None = None,
+    told: Mapping[str, JournalValue] | None = None,
     **values: JournalValue,
 ) -> Change:
-    """Write a change into the journal and return it. ``kept`` is what it put aside, ``values`` are further keys."""
+    """Write a change into the journal and return it.
+
+    ``kept`` is what it put aside, ``told`` and ``values`` are further keys.
+    """
     stem = path.stem if name is None else name
-    trouble = append_operation(
-        folder, {"ts": now_text(), "op": operation, "name": stem, **where(folder, kept), **values}, already_locked=True
-    )
+    line = {"ts": now_text(), "op": operation, "name": stem, **where(folder, kept), **(told or {}), **values}
+    trouble = append_operation(folder, line, already_locked=True)
     return Change(
         operation,
         stem,

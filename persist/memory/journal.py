@@ -5,8 +5,10 @@ Writes nothing. The journal grows with every recall, so it is read line by line 
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from persist import times
 from persist.entries import EntryParser
@@ -18,6 +20,9 @@ from persist.sources import Record, Source, State
 
 JOURNAL_FILE: Final = "journal.jsonl"
 _OPTIONAL: Final = ("name", "detail", "source_session", "by")
+_MORE_TEXTS: Final = ("title", "version", "path", "sha256", "restored", "kind", "project", "step")
+_STANDING_KEYS: Final = frozenset({"title", "version", "kind", "project", "aliases", "pinned"})
+_MAX_MORE_CHARACTERS: Final = 65_536
 
 
 def open_journal(_source: Source, state: State | None) -> JournalParser:
@@ -30,14 +35,16 @@ class JournalParser(EntryParser):
 
     def read_entry(self, record: Record) -> Parsed:
         """Read one line. Raises ``ShapeError`` when it is no operation."""
-        return Parsed(journal=(_entry(record),))
+        return Parsed(journal=(_entry(record)._replace(more=_saved(record)),))
 
 
 class Operation(NamedTuple):
-    """An entry with what this store notes beside Aster's keys, where it is there and a text.
+    """An entry with what this store notes beside Aster's keys, where it is there and of its type.
 
     ``version``, ``path`` (below the memory folder) and ``sha256`` tell of what was put aside, ``restored`` of the
-    version that was brought back.
+    version that was brought back. ``title``, ``kind``, ``project``, ``aliases`` and ``pinned`` are what the header of a
+    written block had: Aster's own rewrite drops them. ``step`` is the plan that it was part of
+    (``persist.memory.steps``).
     """
 
     entry: JournalEntry
@@ -46,6 +53,11 @@ class Operation(NamedTuple):
     path: str | None = None
     sha256: str | None = None
     restored: str | None = None
+    kind: str | None = None
+    project: str | None = None
+    aliases: tuple[str, ...] = ()
+    pinned: bool = False
+    step: str | None = None
 
 
 def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
@@ -62,6 +74,22 @@ def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
 def read_operations(folder: Path) -> tuple[list[Operation], int]:
     """Return what a memory folder's journal tells, in full; order, counts, cost and errors as :func:`read_journal`."""
     return _read(folder / JOURNAL_FILE)
+
+
+def iter_operations(folder: Path) -> Iterator[Operation]:
+    """Yield what a memory folder's journal tells in the file's order, one line in memory at a time.
+
+    Damaged lines are passed over; a missing journal has none. Raises ``StoreIOError`` where it cannot be read.
+    """
+    path = folder / JOURNAL_FILE
+    try:
+        with open_regular(path) as file:
+            for line in iter_lines(file):
+                yield from operations_of(line.data)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreIOError(path, "read", error.strerror or str(error)) from error
 
 
 def known_operations(folder: Path) -> list[Operation]:
@@ -90,6 +118,11 @@ def _read(path: Path) -> tuple[list[Operation], int]:
     return [operation for _ts, _number, operation in found], damaged
 
 
+def operations_of(data: bytes) -> list[Operation]:
+    """Return the operations of one line of a journal, in order; what is damaged in it is passed over."""
+    return _operations(data)[0]
+
+
 def _operations(data: bytes) -> tuple[list[Operation], bool]:
     """Return the operations of a line (several where lines ran into each other), and whether that is all of it."""
     decoded = decode_line(data)
@@ -103,9 +136,27 @@ def _operations(data: bytes) -> tuple[list[Operation], bool]:
     return operations, whole
 
 
-def _more(record: Record) -> dict[str, str]:
+def operation_of(entry: JournalEntry) -> Operation:
+    """Return an entry of the parser as an operation, as far as ``persist.memory.standing`` looks at one."""
+    return Operation(entry, **_more(json.loads(entry.more))) if entry.more is not None else Operation(entry)
+
+
+def _saved(record: Record) -> str | None:
+    """Return what of a line ``JournalEntry.more`` keeps; ``None`` where there is nothing, or absurdly much."""
+    values = {key: value for key, value in _more(record).items() if key in _STANDING_KEYS}
+    text = json.dumps(values, ensure_ascii=False, sort_keys=True) if values else ""
+    return text if 0 < len(text) <= _MAX_MORE_CHARACTERS else None
+
+
+def _more(record: Record) -> dict[str, Any]:
     values = record if isinstance(record, dict) else {}
-    return {key: value for key in Operation._fields[1:] if isinstance(value := values.get(key), str)}
+    found: dict[str, Any] = {key: value for key in _MORE_TEXTS if isinstance(value := values.get(key), str)}
+    aliases = values.get("aliases")
+    if isinstance(aliases, list):
+        found["aliases"] = tuple(alias for alias in aliases if isinstance(alias, str))
+    if values.get("pinned") is True:
+        found["pinned"] = True
+    return found
 
 
 def _entry(record: Record) -> JournalEntry:

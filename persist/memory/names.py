@@ -28,7 +28,7 @@ _HASH_BYTES: Final = 6
 
 def same_title(one: str, other: str) -> bool:
     """Tell whether two typed titles are one: equal but for case, normal form and runs of white space."""
-    return _folded(one) == _folded(other)
+    return folded_title(one) == folded_title(other)
 
 
 def block_slug(title: str) -> str:
@@ -89,5 +89,6 @@ def _hash(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=_HASH_BYTES).hexdigest()
 
 
-def _folded(title: str) -> str:
+def folded_title(title: str) -> str:
+    """Return what all spellings of one title share."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", " ".join(title.split())).casefold())

@@ -43,7 +43,7 @@ def with_fields(data: bytes, fields: Fields) -> bytes:
 
     A file without readable frontmatter gets one in front of its text. Line breaks in a value are kept by quoting it;
     surrogates become U+FFFD. Raises ``RefusedError`` for a header in which a value cannot be written so that it is
-    read again (none is known).
+    read again (none is known but a value with control characters where lines end in CRLF).
     """
     text = data.decode("utf-8", "surrogateescape")
     if lay_out(text) is None:
@@ -127,6 +127,8 @@ def _renderings(key: str, value: Value | None, eol: str) -> Iterator[str]:
         yield f"{key}: {json.dumps(value)}"
         if "\n" not in value:
             yield f"{key}: >-{eol}  {value}"
+        else:
+            yield eol.join([f"{key}: |2-", *(f"  {line}" for line in value.split("\n"))])
 
 
 def _read_header(header: str) -> tuple[dict[str, Value], bool]:

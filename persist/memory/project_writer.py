@@ -14,7 +14,9 @@ from typing import Final
 
 from persist.errors import RefusedError, StoreIOError
 from persist.files import make_private_folder
+from persist.files.append import append_whole
 from persist.files.folders import PRIVATE_FILE
+from persist.files.remove import refuse_link_outside
 from persist.lines import encode
 from persist.memory.blocks import PROJECT_FILE
 from persist.memory.describe import one_line
@@ -41,10 +43,12 @@ def fact_bullet(text: str) -> str:
 def append_fact(folder: Path, bullet: str) -> Path:
     """Append a bullet of :func:`fact_bullet` and its newline; return the file. A new file begins with its heading.
 
-    Raises ``StoreIOError``; then not a byte of the fact stands in the file, unless another program wrote meanwhile.
+    Raises ``RefusedError`` for a link that leaves the folder, and ``StoreIOError``; then not a byte of the fact stands
+    in the file, unless another program wrote meanwhile.
     """
     make_private_folder(folder)
     path = folder / PROJECT_FILE
+    refuse_link_outside(path, folder)
     try:
         descriptor = os.open(path, _FLAGS, PRIVATE_FILE)
     except OSError as error:
@@ -67,12 +71,4 @@ def _append(descriptor: int, data: bytes) -> None:
         data = _HEADING + data
     elif os.pread(descriptor, 1, size_bytes - 1) != b"\n":
         data = b"\n" + data
-    written = 0
-    try:
-        while written < len(data):
-            written += os.write(descriptor, memoryview(data)[written:])
-        os.fsync(descriptor)
-    except OSError:
-        if written and os.fstat(descriptor).st_size == size_bytes + written:
-            os.ftruncate(descriptor, size_bytes)
-        raise
+    append_whole(descriptor, data, durable=True)

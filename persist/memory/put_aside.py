@@ -32,17 +32,24 @@ def archive(folder: Path, name: str) -> Change:
     ``NotFoundError``, ``RefusedError``, ``BusyError``, ``StoreIOError``.
     """
     with locked(folder / LOCK_NAME):
-        path = existing_block(folder, name).path
-        data = versions.read_bytes(path)
-        target = versions.archived_path(folder, path.stem)
-        _keep_archived(folder, path.stem, target)
-        kept = versions.keep_copy(folder, path.stem, data)
-        if path.is_symlink():
-            write_atomic(target, data)
-            versions.remove(path)
-        else:
-            versions.move(path, target)
-        return tell(folder, "archive", target, name=path.stem, kept=kept)
+        return archive_held(folder, existing_block(folder, name).path)
+
+
+def archive_held(folder: Path, path: Path, reason: str | None = None) -> Change:
+    """Archive the block at ``path`` as :func:`archive` does; whoever calls holds the folder's lock.
+
+    ``reason`` is the journal's ``detail``. Raises ``RefusedError``, ``StoreIOError``.
+    """
+    data = versions.read_bytes(path)
+    target = versions.archived_path(folder, path.stem)
+    _keep_archived(folder, path.stem, target)
+    kept = versions.keep_copy(folder, path.stem, data)
+    if path.is_symlink():
+        write_atomic(target, data)
+        versions.remove(path)
+    else:
+        versions.move(path, target)
+    return tell(folder, "archive", target, name=path.stem, kept=kept, detail=reason)
 
 
 def restore(folder: Path, name: str, at: str | None = None) -> Change:

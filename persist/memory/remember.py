@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from persist import times
 from persist.aster.writer import now_text
-from persist.errors import RefusedError
+from persist.errors import RefusedError, StoreIOError
 from persist.files import LOCK_NAME, locked
 from persist.files.create import create_file
 from persist.lines import encode
@@ -23,9 +24,11 @@ from persist.memory.blocks import MAX_BLOCK_BYTES, Block, list_blocks
 from persist.memory.change import Change, tell
 from persist.memory.describe import first_sentence, one_line
 from persist.memory.frontmatter import Value
-from persist.memory.journal_writer import MAX_DETAIL_CHARACTERS
+from persist.memory.journal import iter_operations
+from persist.memory.journal_writer import MAX_DETAIL_CHARACTERS, JournalValue
 from persist.memory.near import near_duplicates
 from persist.memory.project_writer import append_fact, fact_bullet
+from persist.memory.standing import DEFAULT_KIND, noted, standings
 from persist.memory.targets import Target, checked_title, find_target
 from persist.memory.versions import keep_copy
 
@@ -82,7 +85,7 @@ def remember(folder: Path, note: NewNote) -> Change:
         target = find_target(folder, title, listed)
         if superseded is not None and superseded.path == target.path:
             raise RefusedError(f"block {target.path.stem!r} cannot supersede itself", "give the note another title")
-        change = _write_block(folder, note, title, body, target)
+        change = _write_block(folder, with_dropped(folder, note, target), title, body, target)
         if superseded is not None:
             trouble = _supersede(folder, superseded, old, target.path.stem, note.source_session)
             change = replace(change, superseded=superseded.path.stem, journal_trouble=change.journal_trouble or trouble)
@@ -91,35 +94,68 @@ def remember(folder: Path, note: NewNote) -> Change:
     return replace(change, near=near_duplicates(target.path.stem, words, others))
 
 
+def with_dropped(folder: Path, note: NewNote, target: Target) -> NewNote:
+    """Return the note with what the block had and another program's rewrite dropped (DESIGN 10): the journal tells.
+
+    Cost: the journal, for a block whose header has none of this store's keys; one that cannot be read tells nothing.
+    """
+    block = target.block
+    if block is None or block.note.aliases or block.note.kind or block.note.project or block.note.pinned:
+        return note
+    try:
+        known = standings([noted(block.path.stem, block.note)], iter_operations(folder), times.now())[block.path.stem]
+    except StoreIOError:
+        return note
+    return replace(
+        note,
+        aliases=(*known.aliases, *note.aliases),
+        kind=note.kind or (None if known.kind == DEFAULT_KIND else known.kind),
+        project=note.project or known.project,
+        is_pinned=note.is_pinned or known.pinned,
+    )
+
+
 def _write_block(folder: Path, note: NewNote, title: str, body: str, target: Target) -> Change:
     block = target.block
-    fields = _fields(note, title, body, target)
-    if block is None:
+    old = None if block is None else bytes_to_change(folder, block.path)
+    data = block_bytes(note, title, body, target, old, now_text())
+    if old is None:
         kept = None
-        create_file(target.path, note_file.new_note(fields, body))
+        create_file(target.path, data)
     else:
-        old = bytes_to_change(folder, block.path)
-        data = note_file.with_body(note_file.with_fields(old, fields), body)
-        kept = keep_copy(folder, block.path.stem, old)
-        put_block(block.path, data, kept)
-    change = tell(
-        folder,
-        "remember",
-        target.path,
-        kept=kept,
-        source_session=note.source_session,
-        title=_title(title, target),
-        aliases=_aliases(note, block),
-        kind=note.kind or (None if block is None else block.note.kind),
-        project=note.project or (None if block is None else block.note.project),
-        pinned=note.is_pinned or (block is not None and block.note.pinned),
-    )
+        kept = keep_copy(folder, target.path.stem, old)
+        put_block(target.path, data, kept)
+    change = tell(folder, "remember", target.path, kept=kept, told=told_values(note, title, target))
     return replace(change, is_new=block is None, held_again=None if block is None else block.note.superseded_by)
 
 
-def _fields(note: NewNote, title: str, body: str, target: Target) -> dict[str, Value | None]:
+def block_bytes(note: NewNote, title: str, body: str, target: Target, old: bytes | None, now: str) -> bytes:
+    """Return the file of a block as ``note`` makes it out of ``old``, ``None`` for a new one.
+
+    ``title`` is of ``checked_title``, ``body`` trimmed, ``now`` a time as ``now_text`` gives it. Pure.
+    """
+    fields = _fields(note, title, body, target, now)
+    if old is None:
+        return note_file.new_note(fields, body)
+    return note_file.with_body(note_file.with_fields(old, fields), body)
+
+
+def told_values(note: NewNote, title: str, target: Target) -> dict[str, JournalValue]:
+    """Return what the journal's ``remember`` line tells of a block beside its name and what was put aside."""
+    block = target.block
+    return {
+        "source_session": note.source_session,
+        "title": _title(title, target),
+        "aliases": _aliases(note, block),
+        "kind": note.kind or (None if block is None else block.note.kind),
+        "project": note.project or (None if block is None else block.note.project),
+        "pinned": note.is_pinned or (block is not None and block.note.pinned),
+    }
+
+
+def _fields(note: NewNote, title: str, body: str, target: Target, written_at: str) -> dict[str, Value | None]:
     """Return what the block's header is to say, in order; a key that is left out stays as it is."""
-    now = f"{now_text().removesuffix('Z')}+00:00"
+    now = f"{written_at.removesuffix('Z')}+00:00"
     block = target.block
     fields: dict[str, Value | None] = {
         "name": target.path.stem if block is None else None,
@@ -160,10 +196,15 @@ def _supersede(folder: Path, block: Block, old: bytes, successor: str, source_se
     """Write the successor into a block's header; return what was wrong with the journal."""
     if block.note.superseded_by == successor:
         return None
-    fields: dict[str, Value | None] = {"superseded_by": successor}
-    if not note_file.has_header(old):
-        fields = {"name": block.path.stem, **fields}
-    data = note_file.with_fields(old, fields)
+    data = superseded_bytes(block.path.stem, old, successor)
     kept = keep_copy(folder, block.path.stem, old)
     put_block(block.path, data, kept)
     return tell(folder, "supersede", block.path, kept=kept, source_session=source_session, by=successor).journal_trouble
+
+
+def superseded_bytes(stem: str, old: bytes, successor: str) -> bytes:
+    """Return the file of the block in ``<stem>.md`` with its successor in the header. Pure."""
+    fields: dict[str, Value | None] = {"superseded_by": successor}
+    if not note_file.has_header(old):
+        fields = {"name": stem, **fields}
+    return note_file.with_fields(old, fields)

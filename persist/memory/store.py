@@ -5,29 +5,38 @@ Reading takes no lock and needs no index; writing is whole, private and journale
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from persist.aster.writer import now_text
 from persist.errors import NotFoundError, RefusedError, StoreIOError
-from persist.memory import context, put_aside
+from persist.memory import context, decaying, marking, put_aside
 from persist.memory import remember as remembering
+from persist.memory import review as reviewing
 from persist.memory.archive import Version, list_versions
 from persist.memory.blocks import Block, find_block, list_blocks, newest_first
 from persist.memory.change import Change
+from persist.memory.decaying import Decay
 from persist.memory.journal import Operation, read_operations
 from persist.memory.journal_writer import RECALL_WAIT_S, append_operation
 from persist.memory.names import version_slug
 from persist.memory.project import read_project
+from persist.memory.review import MissingSessions, Review
 from persist.memory.versions import stem_to_restore
 from persist.places import current_places
+
+if TYPE_CHECKING:
+    from persist.memory.applied import Applied
+    from persist.memory.plan import Plan
 
 
 class MemoryStore:
     """A memory folder: ``ASTER.md``, blocks, journal and archive. Holds nothing in between, so processes may share it.
 
     Names are titles or slugs. Writing methods raise ``RefusedError``, ``NotFoundError``, ``BusyError`` and
-    ``StoreIOError``; reading ones ``NotFoundError`` and ``StoreIOError``.
+    ``StoreIOError``; reading ones ``NotFoundError`` and ``StoreIOError``. ``remember``, ``recall`` and ``forget`` take
+    what a model passed: a value of another type is ``RefusedError`` too.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -47,7 +56,7 @@ class MemoryStore:
         session: str | None = None,
         kind: str | None = None,
         project: str | None = None,
-        aliases: Sequence[str] = (),
+        aliases: Sequence[str] | None = None,
         pin: bool = False,
         supersedes: str | None = None,
     ) -> Change:
@@ -56,6 +65,13 @@ class MemoryStore:
         ``description`` left out is the note's first sentence; ``aliases`` are added to those the block has; ``project``
         is a folder. A fact that is given what only a block has is refused.
         """
+        optional = {
+            "title": title, "description": description, "session": session, "kind": kind, "project": project,
+            "supersedes": supersedes,
+        }  # fmt: skip
+        _refuse_other_types(note=note, **{name: value for name, value in optional.items() if value is not None})
+        if aliases is not None and not _are_texts(aliases):
+            raise RefusedError("aliases are no list of texts", "give them as a list")
         if title is None:
             if supersedes is not None or pin or aliases or project or kind or description is not None:
                 raise RefusedError(
@@ -71,7 +87,7 @@ class MemoryStore:
                 source_session=session,
                 kind=kind,
                 project=project,
-                aliases=tuple(aliases),
+                aliases=tuple(aliases or ()),
                 is_pinned=pin,
                 supersedes=supersedes,
             ),
@@ -83,6 +99,7 @@ class MemoryStore:
 
     def forget(self, name: str) -> Change:
         """Take a block away; its text stays as a version."""
+        _refuse_other_types(name=name)
         return put_aside.forget(self.folder, name)
 
     def archive(self, name: str) -> Change:
@@ -93,8 +110,38 @@ class MemoryStore:
         """Bring a block back, byte for byte: what was put aside last, or the version ``at``."""
         return put_aside.restore(self.folder, name, at)
 
+    def mark(self, name: str, verdict: str, session: str | None = None) -> Change:
+        """Note that a block was ``helpful`` or ``harmful``; its use is counted from that."""
+        return marking.mark(self.folder, name, verdict, session)
+
+    def decay(self, *, yes: bool = False, as_of: str | None = None) -> Decay:
+        """Return the blocks that are stale at ``as_of`` (the index's form; now); with ``yes`` they are archived."""
+        return decaying.decay(self.folder, yes=yes, as_of=as_of)
+
+    def review(self, missing_sessions: MissingSessions | None = None, as_of: str | None = None) -> Review:
+        """Return what a person should see to; ``missing_sessions`` tells which session ids are nobody's."""
+        return reviewing.review(self.folder, missing_sessions, as_of)
+
+    def apply(self, plan: Plan | Mapping[str, object] | bytes, *, dry_run: bool = False) -> Applied:
+        """Do all that a consolidation plan says, as one step, or with ``dry_run`` only tell what that would be.
+
+        ``plan`` is JSON, plain values or a ``persist.memory.plan.Plan``. Raises ``PlanError`` with every fault of it.
+        """
+        from persist.memory.applying import apply_plan
+        from persist.memory.plan import checked_plan, parse_plan
+
+        checked = parse_plan(plan) if isinstance(plan, bytes) else checked_plan(plan)
+        return apply_plan(self.folder, checked, dry_run=dry_run)
+
+    def revert(self, step: str, *, dry_run: bool = False) -> Applied:
+        """Take back what a plan did, the whole of it; ``step`` is the ULID that applying it gave."""
+        from persist.memory.reverting import revert_step
+
+        return revert_step(self.folder, step, dry_run=dry_run)
+
     def recall(self, name: str, session: str | None = None) -> Block:
         """Return a block and note in the journal that it was given out, where that can be written."""
+        _refuse_other_types(name=name)
         block = self.peek(name)
         values = {"ts": now_text(), "op": "recall", "name": block.path.stem, "source_session": session}
         append_operation(self.folder, values, durable=False, timeout_s=RECALL_WAIT_S)
@@ -130,6 +177,19 @@ class MemoryStore:
         """Return the journal, newest first, and how many of its lines are damaged."""
         return read_operations(self.folder)
 
-    def load_context(self) -> str:
-        """Return what an agent puts into its system prompt: ``ASTER.md`` and the list of blocks."""
-        return context.load_context(self.folder)
+    def load_context(self, prompt: str | None = None, cwd: str | None = None) -> str:
+        """Return what an agent puts into its system prompt: ``ASTER.md`` and the list of blocks.
+
+        With a prompt only the blocks that help with it where it was typed: ``cwd``, the current folder when not given.
+        """
+        return context.load_context(self.folder, prompt, cwd)
+
+
+def _refuse_other_types(**texts: object) -> None:
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise RefusedError(f"{name} is no text", "give it as a string")
+
+
+def _are_texts(values: object) -> bool:
+    return isinstance(values, list | tuple) and all(isinstance(value, str) for value in values)

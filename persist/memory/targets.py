@@ -13,7 +13,7 @@ from typing import Final
 
 from persist.errors import RefusedError
 from persist.memory.archive import list_versions
-from persist.memory.blocks import ARCHIVE_FOLDER, Block, paths_of_slug, read_block
+from persist.memory.blocks import ARCHIVE_FOLDER, Block, called, paths_of_slug, read_block
 from persist.memory.describe import one_line
 from persist.memory.journal import known_operations
 from persist.memory.names import WITHOUT_SLUG, block_slug, free_stems, same_title
@@ -49,12 +49,9 @@ def find_target(folder: Path, title: str, listed: Iterable[Block]) -> Target:
     """
     base = block_slug(title)
     alike = [read_block(path) for path in paths_of_slug(folder, base or WITHOUT_SLUG)]
-    for block in alike:
-        if block.title is not None and same_title(block.title, title):
-            return Target(block.path, block)
-    for block in alike:
-        if block.path.stem == title:
-            return Target(block.path, block)
+    found = called(alike, title)
+    if found is not None:
+        return Target(found.path, found)
     for block in alike:
         if base and block.path.stem == base and same_title(_known_title(folder, block) or title, title):
             return Target(block.path, block)

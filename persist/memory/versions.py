@@ -14,6 +14,7 @@ from typing import Final
 from persist.errors import AmbiguousError, NotFoundError, RefusedError, StoreIOError
 from persist.files import make_private_folder, write_atomic
 from persist.files.folders import flush_folder
+from persist.files.temporary import sweep
 from persist.ids import MIN_PREFIX_CHARACTERS, new_session_id
 from persist.memory.archive import Version, list_archived, list_versions
 from persist.memory.blocks import ARCHIVE_FOLDER, Block, find_block, read_block
@@ -51,11 +52,35 @@ def read_bytes(path: Path) -> bytes:
         raise StoreIOError(path, "read", error.strerror or str(error)) from error
 
 
+def sha256(data: bytes | None) -> str | None:
+    """Return the hash by which a step knows a file's bytes again, ``None`` where there is no file."""
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
 def keep_copy(folder: Path, stem: str, data: bytes) -> Kept:
     """Write ``data`` aside as the newest version of the block in ``<stem>.md``. Raises ``StoreIOError``."""
     kept = _next(folder, stem, data)
     write_atomic(kept.path, data)
     return kept
+
+
+def keep_copy_at(folder: Path, stem: str, data: bytes, ulid: str) -> Kept:
+    """Write ``data`` aside as the version ``ulid`` of the block in ``<stem>.md``, unless it is there already.
+
+    Raises ``StoreIOError``, and ``RefusedError`` where that version is something else.
+    """
+    archive_folder(folder)
+    kept = Kept(ulid, version_path(folder, stem, ulid), hashlib.sha256(data).hexdigest())
+    if not holds(kept.path, data):
+        if kept.path.exists():
+            raise RefusedError(f"{kept.path} is not what was put aside there", "see to it by hand")
+        write_atomic(kept.path, data)
+    return kept
+
+
+def version_path(folder: Path, stem: str, ulid: str) -> Path:
+    """Return the file of a version of the block in ``<stem>.md``."""
+    return folder / ARCHIVE_FOLDER / f"{version_slug(stem)}@{ulid}.md"
 
 
 def move_aside(folder: Path, path: Path, data: bytes) -> Kept:
@@ -95,7 +120,13 @@ def remove(path: Path) -> None:
 
 def archived_path(folder: Path, stem: str) -> Path:
     """Return where the block in ``<stem>.md`` lies once it is archived. Raises like :func:`archive_folder`."""
-    return archive_folder(folder) / f"{archived_stem(stem)}.md"
+    archive_folder(folder)
+    return archived_file(folder, stem)
+
+
+def archived_file(folder: Path, stem: str) -> Path:
+    """Return where the block in ``<stem>.md`` lies once it is archived; nothing is made."""
+    return folder / ARCHIVE_FOLDER / f"{archived_stem(stem)}.md"
 
 
 def archive_folder(folder: Path) -> Path:
@@ -104,6 +135,7 @@ def archive_folder(folder: Path) -> Path:
     if archive.is_symlink():
         raise RefusedError(f"{archive} is a link", "put a folder in its place")
     make_private_folder(archive)
+    sweep(archive)  # it has no lock of its own
     return archive
 
 
@@ -115,17 +147,20 @@ def is_kept(folder: Path, stem: str, data: bytes) -> bool:
 def stem_to_restore(folder: Path, name: str) -> str | None:
     """Return the stem of the block that ``name``, a title or a slug, means among those there and those put aside.
 
-    One of that very title or stem comes first, wherever it is; then one that is there, as
+    One of that very title or stem comes first, one that is there before one put aside; then one that is there, as
     :func:`persist.memory.blocks.find_block` chooses, then what was put aside. ``None`` when nothing answers to it.
     """
     living = find_block(folder, name)
-    if living is not None and (living.path.stem == name or living.title is None or same_title(living.title, name)):
+    if living is not None and name in (living.path.stem, living.title):
         return living.path.stem
     archived = {version_slug(block.path.stem): block for block in list_archived(folder)}
     newest: dict[str, Path] = {key: block.path for key, block in archived.items()}
     for version in list_versions(folder):
         newest.setdefault(version.slug, version.path)
-    key = _titled_key(newest, name)
+    key = exact if (exact := version_slug(name)) in newest else None
+    if key is None and living is not None and (living.title is None or same_title(living.title, name)):
+        return living.path.stem
+    key = key or _titled_key(newest, name)
     if key is None and living is not None:
         return living.path.stem
     key = key or next((one for one in (version_slug(name.strip()), block_slug(name)) if one in newest), None)
@@ -163,14 +198,13 @@ def find_put_aside(folder: Path, stem: str, at: str | None, living: bytes | None
 
 
 def _next(folder: Path, stem: str, data: bytes) -> Kept:
-    name = version_slug(stem)
-    ulid = _later_than(list_versions(folder, name))
-    path = archive_folder(folder) / f"{name}@{ulid}.md"
-    return Kept(ulid, path, hashlib.sha256(data).hexdigest())
+    archive_folder(folder)
+    ulid = later_than(list_versions(folder, version_slug(stem)))
+    return Kept(ulid, version_path(folder, stem, ulid), hashlib.sha256(data).hexdigest())
 
 
-def _later_than(versions: list[Version]) -> str:
-    """Return a ULID that is newer than every version, whatever the clock says."""
+def later_than(versions: list[Version]) -> str:
+    """Return a ULID that is newer than every version (the newest first), whatever the clock says."""
     from ulid import ULID
 
     fresh = new_session_id().upper()

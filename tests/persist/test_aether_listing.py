@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from persist.aether.listing import LIST_BYTES, LIST_LINES, PREVIEW_BYTES, list_sessions, preview, title_of
+from persist.aether.listing import (
+    LIST_BYTES,
+    LIST_LINES,
+    PREVIEW_BYTES,
+    PREVIEW_LINES,
+    list_sessions,
+    preview,
+    title_of,
+)
 from persist.aether.log import MetadataError
 from persist.errors import NotFoundError, StoreIOError
 
@@ -119,7 +127,15 @@ def test_b36_a_missing_folder_is_an_empty_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{}, {"display_content": []}, {"content": [{"type": "text", "text": " \n "}]}], ids=str
+    "fields",
+    [
+        {"content": [{"type": "image", "data": "aWk=", "mime_type": "image/png"}]},
+        {"content": [{"type": "audio", "data": "UklGRg==", "mime_type": "audio/wav"}, {"type": "text", "text": ""}]},
+        {},
+        {"display_content": []},
+        {"content": [{"type": "text", "text": " \n "}]},
+    ],
+    ids=str,
 )
 def test_b37_a_prompt_without_text_is_a_media_prompt(tmp_path: Path, fields: dict[str, Any]) -> None:
     assert title(tmp_path, prompt(None, **fields)) == "Media prompt"
@@ -151,11 +167,21 @@ def test_b39_a_session_without_prompt_has_no_title(tmp_path: Path) -> None:
 
 def test_b40_blank_and_malformed_lines_do_not_spoil_the_title(tmp_path: Path) -> None:
     assert title(tmp_path, "", "{broken", "  ", prompt("here")) == "here"
+    beyond = ["", "{broken", "  ", '{"kind":"user","data":{"type":"mess']
+    assert title(tmp_path, prompt("here"), *[ENDED] * LIST_LINES, *beyond) == "here"
+    assert title(tmp_path, prompt("here"), " " * LIST_BYTES, *beyond) == "here"
 
 
 @pytest.mark.parametrize(("before", "wanted"), [(LIST_LINES - 1, "here"), (LIST_LINES, None)])
 def test_b44_the_line_limit_itself_is_within(tmp_path: Path, before: int, wanted: str | None) -> None:
     assert title(tmp_path, *[ENDED] * before, "", prompt("here")) == wanted
+
+
+@pytest.mark.parametrize(("before", "truncated"), [(PREVIEW_LINES - 1, False), (PREVIEW_LINES, True)])
+def test_b44_a_preview_of_the_line_limit_itself_is_whole(tmp_path: Path, before: int, truncated: bool) -> None:
+    """Blank lines are none of the limit's; a damaged one is."""
+    found = preview(write(tmp_path, "s", meta("s"), "{broken", *[ENDED, ""] * (before - 1), prompt("last")))
+    assert (found.truncated, [turn.text for turn in found.transcript]) == (truncated, [] if truncated else ["last"])
 
 
 @pytest.mark.parametrize(("spare", "wanted"), [(0, "here"), (-1, None)])
@@ -198,6 +224,8 @@ def test_b49_b50_preview_tells_session_turns_and_calls(tmp_path: Path) -> None:
     assert (found.metadata.session_id, found.metadata.model, found.metadata.selected_mode) == ("s", "a:b", None)
     assert [tuple(turn) for turn in found.transcript] == [("user", "first"), ("assistant", "done")]
     assert (found.tool_call_count, found.truncated) == (2, False)
+    planned = {**json.loads(meta("s")), "selectedMode": "Planner"}
+    assert preview(write(tmp_path, "s", json.dumps(planned), prompt("x"))).metadata.selected_mode == "Planner"
 
 
 def test_b51_an_unknown_session_is_not_found(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,15 @@ from persist import history
 from persist.aether.log import MetadataError
 from persist.aether.store import SessionStore
 from persist.errors import AmbiguousError, NotFoundError, RefusedError, ShapeError, StoreIOError
+from persist.files.rewrite import InUseError
 from tests.builders import is_above_permissions
+from tests.index.processes import start
 from tests.persist import aether_records as make
 from tests.persist.aether_records import Record
 
 DATA = Path(__file__).parent.parent / "data" / "aether"
+LONG_AGO = (1_700_000_000, 1_700_000_000)
+needs_leases = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who has a file open")
 CURRENT = "5b0c7f1e-2d34-4c1b-9a57-0e6f4d2a91c3"
 
 
@@ -38,6 +44,7 @@ def samples(store: SessionStore) -> SessionStore:
 def log(store: SessionStore, session_id: str, *events: Record, cwd: str = "/w/app") -> Path:
     path = store.create(cwd, "a:b", session_id=session_id)
     store.append(session_id, events)
+    os.utime(path, LONG_AGO)  # where the system knows no leases, only a quiet log may be relocated
     return path
 
 
@@ -126,21 +133,62 @@ class TestRelocate:
         assert after == before[:start] + new_head + before[start + len(head) :]
         assert json.loads(new_head)["cwd"] == "/new"
 
-    def test_what_is_appended_without_the_lock_while_the_copy_is_made_is_not_lost(
+    @needs_leases
+    def test_a_log_that_another_program_has_open_is_refused_and_loses_nothing(self, store: SessionStore) -> None:
+        path = log(store, "s", make.prompt("hi"))
+        before = path.read_bytes()
+        late = json.dumps(make.text("late")).encode() + b"\n"
+        with path.open("ab", buffering=0) as writer:
+            with pytest.raises(InUseError, match="open for writing"):
+                store.relocate("s", "/new")
+            writer.write(late)
+        assert path.read_bytes() == before + late
+        assert store.relocate("s", "/new") is None
+        assert [entry.event.text for entry in store.load("s").events if entry.event] == ["hi", "late"]
+        assert sorted(one.name for one in path.parent.iterdir()) == [".lock", "prompt-history.jsonl", "s.jsonl"]
+
+    @needs_leases
+    def test_a_program_that_opens_the_log_for_each_line_loses_nothing(self, store: SessionStore) -> None:
+        path = log(store, "s", make.prompt("hi"))
+
+        def append() -> None:
+            for number in range(300):
+                descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+                os.write(descriptor, json.dumps(make.text(f"line {number}")).encode() + b"\n")
+                os.close(descriptor)
+
+        writer = start(append)
+        moved = 0
+        for number in range(40):
+            with suppress(InUseError):
+                store.relocate("s", f"/new/{number}")
+                moved += 1
+        assert writer.wait() == (0, "")
+        assert moved
+        texts = [entry.event.text for entry in store.load("s").events if entry.event]
+        assert texts == ["hi", *(f"line {number}" for number in range(300))]
+
+    def test_without_leases_a_log_that_changed_just_now_is_refused(
         self, store: SessionStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.delattr("fcntl.F_SETLEASE", raising=False)
         path = log(store, "s", make.prompt("hi"))
-        whole_replace = Path.replace
+        os.utime(path)
+        with pytest.raises(InUseError, match="less than 5 s ago"):
+            store.relocate("s", "/new")
+        os.utime(path, LONG_AGO)
+        assert store.relocate("s", "/new") is None
+        assert (store.cwd("s"), path.stat().st_mtime) == ("/new", LONG_AGO[1])
 
-        def late(self: Path, target: Path) -> Path:
-            if target == path:
-                with path.open("ab") as file:
-                    file.write(json.dumps(make.text("late")).encode() + b"\n")
-            return whole_replace(self, target)
-
-        monkeypatch.setattr(Path, "replace", late)
-        store.relocate("s", "/new")
-        assert [entry.event.text for entry in store.load("s").events if entry.event] == ["hi", "late"]
+    def test_crlf_leading_blanks_and_a_missing_newline_stay(self, store: SessionStore) -> None:
+        path = log(store, "s")
+        head = path.read_bytes().rstrip(b"\n")
+        for before, behind in ((b"\r\n \n", b'\r\n{"torn'), (b"", b"")):
+            path.write_bytes(before + head + behind)
+            os.utime(path, LONG_AGO)
+            store.relocate("s", "/new")
+            new = head.replace(b'"/w/app"', b'"/new"')
+            assert path.read_bytes() == before + new + (behind or b"\n")
 
     def test_a_link_stays_a_link(self, store: SessionStore, tmp_path: Path) -> None:
         path = log(store, "s", make.prompt("hi"))

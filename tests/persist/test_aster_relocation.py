@@ -11,11 +11,12 @@ from typing import BinaryIO
 
 import pytest
 
-from persist.aster import relocation
-from persist.aster.relocation import InUseError, relocate_file
+from persist.aster.relocation import relocate_file
 from persist.errors import NotFoundError, RefusedError, StoreIOError
+from persist.files import rewrite
 from persist.files.in_use import QUIET_S
-from persist.files.remove import LEFTOVER_PREFIX
+from persist.files.rewrite import InUseError
+from persist.files.temporary import TEMPORARY_PREFIX
 from tests import builders as make
 from tests.builders import HomeBuilder
 from tests.index.processes import run_on_small_disk
@@ -87,9 +88,18 @@ def test_twice_is_once_and_a_second_run_ends_what_a_killed_one_began(home: HomeB
     assert moved.stat() == state
     back = home.aster_home / "sessions" / "alpha" / "s1.jsonl"
     moved.rename(back)
-    (back.parent / f"{LEFTOVER_PREFIX}abc-old").write_bytes(b"left by a killed run")
+    (back.parent / f"{TEMPORARY_PREFIX}relocate-abc-old").write_bytes(b"left by a killed run")
     assert relocate_file(back, home.aster_home, str(tmp_path)) == moved
     assert leftovers(home) == []
+
+
+def test_a_name_without_a_letter_of_the_slug_can_be_relocated(home: HomeBuilder, tmp_path: Path) -> None:
+    path = begin(home, "\U0001f9fe")
+    moved = relocate_file(path, home.aster_home, str(tmp_path))
+    assert (moved.name, header_of(moved)["cwd"], path.exists()) == (path.name, str(tmp_path), False)
+    again = begin(home, "\U0001f9fe")
+    with pytest.raises(RefusedError, match="is there already"):
+        relocate_file(again, home.aster_home, str(tmp_path))
 
 
 def test_what_cannot_be_relocated_is_refused_and_stays(home: HomeBuilder, tmp_path: Path) -> None:
@@ -166,7 +176,7 @@ class TestBesideAWriterWithoutOurLock:
             assert late.is_alive()  # it waits until the lease ends
             waiting.append(late)
 
-        monkeypatch.setattr("persist.aster.relocation.os.link", link_and_be_opened)
+        monkeypatch.setattr("persist.files.rewrite.os.link", link_and_be_opened)
         before = path.read_bytes()
         with pytest.raises(InUseError, match="being opened"):
             relocate_file(path, home.aster_home, str(tmp_path))
@@ -182,14 +192,14 @@ class TestBesideAWriterWithoutOurLock:
         path = begin(home)
         before = path.read_bytes()
         opened: list[int] = []
-        real = relocation._swap
+        real = rewrite._swap
 
         def swap_and_be_opened(path: Path, file: BinaryIO, written: Path, kept: Path, copied_bytes: int) -> bool:
             done = real(path, file, written, kept, copied_bytes)
             opened.append(os.open(kept, os.O_WRONLY | os.O_APPEND))
             return done
 
-        monkeypatch.setattr(relocation, "_swap", swap_and_be_opened)
+        monkeypatch.setattr(rewrite, "_swap", swap_and_be_opened)
         with pytest.raises(InUseError, match="in this moment"):
             relocate_file(path, home.aster_home, str(tmp_path))
         os.write(opened[0], b"1}\n")
@@ -201,7 +211,7 @@ class TestBesideAWriterWithoutOurLock:
         self, home: HomeBuilder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         path = begin(home)
-        real = relocation._copy
+        real = rewrite._copy
         grown: list[bytes] = []
 
         def copy_and_grow(*given: object) -> int:
@@ -212,7 +222,7 @@ class TestBesideAWriterWithoutOurLock:
                     file.write(grown[0])
             return size_bytes
 
-        monkeypatch.setattr(relocation, "_copy", copy_and_grow)
+        monkeypatch.setattr(rewrite, "_copy", copy_and_grow)
         moved = relocate_file(path, home.aster_home, str(tmp_path))
         assert moved.read_bytes().endswith(REST + b"1}\n")
 

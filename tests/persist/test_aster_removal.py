@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from persist import history
+from persist import history, removal
 from persist.aster.identify import stored_files
-from persist.errors import RefusedError
-from persist.files.remove import LEFTOVER_PREFIX, remove_inside
+from persist.errors import BusyError, RefusedError
+from persist.files import LOCK_NAME, locked
+from persist.files.remove import remove_inside
+from persist.files.temporary import TEMPORARY_PREFIX
 from persist.known_sessions import StoredFile, StoredSession, fitting, sessions_of
 from persist.removal import remove_session
 from tests import builders as make
@@ -94,7 +96,7 @@ def stored(home: HomeBuilder, session_id: str) -> StoredSession:
 class TestRemoving:
     def test_the_file_and_its_prompts_go_and_nothing_else(self, home: HomeBuilder) -> None:
         path, other = talk(home, "s1"), talk(home, "s10")
-        path.with_name(f"{LEFTOVER_PREFIX}1-old").write_bytes(path.read_bytes())  # of a killed relocation
+        path.with_name(f"{TEMPORARY_PREFIX}relocate-1-old").write_bytes(path.read_bytes())  # of a killed relocation
         damaged = b'{"sessionId":"s1","torn'
         path_of_history = home.prompt_history(
             "aster", make.history_entry("one", "s1", 1), damaged, make.history_entry("ten", "s10", 1)
@@ -191,3 +193,17 @@ class TestChangingTheHistory:
         assert [entry.prompt for entry in found.entries] == ["yes", "yes", "new"]
         found = history.replace_all(path, [*before, *found.entries[1:]], before=before)
         assert [entry.prompt for entry in found.entries] == ["old", "yes", "yes", "new"]
+
+
+def test_a_removal_that_is_busy_has_changed_nothing(home: HomeBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = home.aster("s1", make.aster_header("s1", 0), make.aster_prompt("heron", 1))
+    past = home.prompt_history("aster", make.history_entry("heron", "s1", 1))
+    before = past.read_bytes()
+    monkeypatch.setattr(removal, "locked", lambda lock: locked(lock, 0.05))
+    data_home = path.parents[2]
+    session = StoredSession("aster", "s1", (StoredFile("aster", "s1", path, data_home),))
+    with locked(path.with_name(LOCK_NAME)), pytest.raises(BusyError):
+        remove_session(session)
+    assert (path.is_file(), past.read_bytes()) == (True, before)
+    assert remove_session(session).history_trouble is None
+    assert (path.is_file(), past.read_bytes()) == (False, b"")

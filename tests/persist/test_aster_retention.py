@@ -82,6 +82,14 @@ class TestWhatIsNeverTouched:
         assert set(found(home)) == {"mine"}
         assert set(found(home, "/w-alpha")) == {"theirs"}
 
+    @pytest.mark.parametrize("version", [2, "next", 0])
+    def test_one_of_another_format_version_is_told_and_stays(self, home: HomeBuilder, version: object) -> None:
+        header = {**make.aster_header("newer", 0), "v": version}
+        path = quiet(home.aster("newer", header, make.aster_prompt("x", 1)))
+        candidates, left = candidates_of([home.aster_home], "/w/alpha")
+        assert candidates == []
+        assert [(one.path, "format version" in one.why) for one in left] == [(path, True)]
+
     def test_what_has_no_header_or_cannot_be_read(self, home: HomeBuilder) -> None:
         home.aster("headless", make.aster_prompt("x", 1), project="w-alpha")
         home.aster("empty", project="w-alpha")

@@ -18,9 +18,11 @@ from pathlib import Path
 import pytest
 
 from cli.app import main
+from persist import history
 from persist.aether.store import SessionStore
 from persist.aster import Transcript
 from persist.aster.store import Store
+from persist.memory import MemoryStore
 from tests.index.processes import Child, run_and_kill, start
 from tests.persist import aether_records
 
@@ -115,7 +117,8 @@ def run_command(words_: list[str], stdin: bytes = b"") -> None:
 def imported() -> None:
     """Import what the commands import, so that a forked one begins its work at once and a kill finds it there."""
     for name in ("filelock", "ulid", "cli.commands.sessions_start", "cli.commands.sessions_append",
-                 "index.store_sessions", "index.follow", "persist.appending", "persist.aster.incoming"):  # fmt: skip
+                 "cli.commands.sessions_delete", "cli.commands.recall", "cli.memory_store", "index.store_sessions",
+                 "index.follow", "persist.appending", "persist.aster.incoming"):  # fmt: skip
         import_module(name)
 
 
@@ -170,6 +173,84 @@ def test_an_append_killed_at_any_moment_costs_at_most_the_line_it_was_writing(is
     assert [text for text in sent if text in set(told)] == told, "in order, each whole"
     assert [text for text in told if text.startswith("after")] == [f"after {number}" for number in range(kills)]
     assert len(told) > kills, "no kill came before the first event"
+
+
+@KILLS
+def test_a_start_in_aethers_store_killed_at_any_moment_leaves_no_log_or_a_whole_one(isolated: Path, kills: int) -> None:
+    chance = random.Random(31)  # noqa: S311 - moments, no secrets
+    killed = 0
+    store = SessionStore()
+    for number in range(kills):
+        command = ["sessions", "start", "--aether", "--model", "a:b", "--id", f"s{number}", "--cwd", APP]
+        killed += run_and_kill(partial(run_command, command), moment(chance, number, 0.05))
+        for path in isolated.rglob(f"s{number}.jsonl"):
+            assert path.read_bytes().count(b"\n") == 1
+            assert store.load(f"s{number}").metadata.cwd == APP
+        assert start(partial(run_command, command)).wait() == (0, "")
+        assert store.load(f"s{number}").malformed == 0
+    assert killed > 0
+
+
+@KILLS
+def test_an_append_to_aethers_store_killed_at_any_moment_costs_at_most_its_line(isolated: Path, kills: int) -> None:
+    store = SessionStore()
+    store.create(APP, "a:b", session_id="busy")
+    chance = random.Random(37)  # noqa: S311 - moments, no secrets
+    killed = 0
+    sent: list[str] = []
+    for number in range(kills):
+        texts = [words(number, event) for event in range(60)]
+        events = [aether_records.prompt(text, f"{number}-{event}") for event, text in enumerate(texts)]
+        stdin = b"".join(json.dumps(event).encode() + b"\n" for event in events)
+        command = ["sessions", "append", "busy"]
+        killed += run_and_kill(partial(run_command, command, stdin), moment(chance, number, 0.15))
+        last = json.dumps(aether_records.prompt(f"after {number}", f"{number}-after")).encode()
+        assert start(partial(run_command, command, last)).wait() == (0, "")
+        sent += [*texts, f"after {number}"]
+    loaded = store.load("busy")
+    told = [entry.event.text or "" for entry in loaded.events if entry.event is not None]
+    assert killed > 0
+    assert loaded.malformed <= killed
+    assert [text for text in sent if text in set(told)] == told, "in order, each whole"
+    assert [text for text in told if text.startswith("after")] == [f"after {number}" for number in range(kills)]
+
+
+@KILLS
+def test_a_delete_in_aethers_store_killed_at_any_moment_takes_that_log_whole_or_not(isolated: Path, kills: int) -> None:
+    store = SessionStore()
+    other = store.create(APP, "a:b", session_id="other")
+    store.append_checked(other, [aether_records.prompt("stays", "u1")])
+    before = other.read_bytes()
+    chance = random.Random(41)  # noqa: S311 - moments, no secrets
+    killed = 0
+    for number in range(kills):
+        path = store.create(APP, "a:b", session_id="gone")
+        store.append_checked(path, [aether_records.prompt(words(0, event), f"u{event}") for event in range(40)])
+        whole = path.read_bytes()
+        command = ["sessions", "delete", "--yes", "gone"]
+        killed += run_and_kill(partial(run_command, command), moment(chance, number, 0.05))
+        assert not path.exists() or path.read_bytes() == whole
+        assert other.read_bytes() == before
+        assert start(partial(run_command, command)).wait() == (0, "")
+        assert not path.exists()
+        assert [entry.prompt for entry in history.read(store.history_path).entries] == ["stays"]
+    assert killed > 0
+
+
+@KILLS
+def test_a_recall_killed_at_any_moment_leaves_a_whole_journal_or_one_torn_line(isolated: Path, kills: int) -> None:
+    memory = MemoryStore.open()
+    memory.remember("The heron stands still.", "Birds")
+    chance = random.Random(43)  # noqa: S311 - moments, no secrets
+    killed = 0
+    for number in range(kills):
+        killed += run_and_kill(partial(run_command, ["recall", "Birds"]), moment(chance, number, 0.03))
+        assert start(partial(run_command, ["recall", "Birds"])).wait() == (0, "")
+    operations, damaged = memory.read_log()
+    assert killed > 0
+    assert damaged <= killed
+    assert kills <= sum(operation.entry.op == "recall" for operation in operations) <= 2 * kills
+    assert memory.peek("Birds").note.body == "The heron stands still."
 
 
 @KILLS

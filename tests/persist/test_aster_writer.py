@@ -137,8 +137,15 @@ class TestRoundTrip:
     def test_1_a_session_resumes_under_the_id_it_reports(self, tmp_path: Path) -> None:
         writer = create(tmp_path, "Conv_1")
         assert writer.session_id == "conv-1"
-        for typed in ("conv-1", "Conv_1", "CONV-1"):
-            assert find_session([tmp_path], typed) == writer.path
+        writer.user("first")
+        for number, typed in enumerate((writer.session_id, "Conv_1", "CONV-1"), start=2):
+            found = find_session([tmp_path], typed)
+            assert found == writer.path
+            with SessionWriter.open(found) as again:
+                again.user(f"by {typed}")
+            assert again.session_id == writer.session_id
+            transcript = Transcript.load(found)
+            assert (transcript.header, transcript.user_turns) == (writer.header, number)
 
     def test_2_and_3_an_upper_case_file_is_reopened_not_hidden(self, tmp_path: Path) -> None:
         old = tmp_path / "sessions/w-app/01M0CDSRD0M5N6FKF181V7JAJ0.jsonl"
@@ -155,7 +162,7 @@ class TestRoundTrip:
             create(tmp_path, "01m0cdsrd0m5n6fkf181v7jaj0")
 
     def test_10_header_calls_and_results_survive(self, tmp_path: Path) -> None:
-        with create(tmp_path) as writer:
+        with SessionWriter.create(tmp_path, "/w/app/sub", "/w/app", "m-one", base_url="https://x/v1") as writer:
             writer.user("read it")
             writer.assistant(None, [Call("c", "read_file", "{}")])
             writer.tool("text", "c")
@@ -163,7 +170,8 @@ class TestRoundTrip:
         transcript = Transcript.load(writer.path)
         assert transcript.header == writer.header
         assert transcript.header is not None
-        assert (transcript.header.model, transcript.header.cwd) == ("m-one", "/w/app/sub")
+        header = transcript.header
+        assert (header.model, header.base_url, header.cwd) == ("m-one", "https://x/v1", "/w/app/sub")
         _, call, result, _ = transcript.messages
         assert (call.tool_calls, result.tool_call_id, result.content) == ((Call("c", "read_file", "{}"),), "c", "text")
         assert [(message.role, message.content) for message in to_chat_messages(transcript)] == [

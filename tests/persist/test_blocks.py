@@ -97,6 +97,14 @@ def test_b87_without_a_name_the_file_gives_it(line: str) -> None:
     assert parse_note("/m/by-file.md", f"---\n{line}\n---\nBody".encode()).name == "by-file"
 
 
+def test_24_a_file_without_a_header_is_listed_by_its_stem_without_source_or_dates(memory: Path) -> None:
+    (memory / "by-hand.md").write_text("Only words.\n", encoding="utf-8")
+    (block,) = list_blocks(memory)
+    note = block.note
+    assert (note.name, note.body.strip(), note.description, note.title) == ("by-hand", "Only words.", "", None)
+    assert (note.source_session, note.created_at, note.updated_at) == (None, None, None)
+
+
 def test_all_fields() -> None:
     data = b"""---
 name: a
@@ -109,6 +117,7 @@ updated_at: 2026-01-02T03:04:05+01:00
 aliases: [uv, "pip, poetry", uv]
 superseded_by: b
 pinned: yes
+title:  What   was typed
 ---
 Body
 """
@@ -126,6 +135,7 @@ Body
         "archived": True,
         "superseded_by": "b",
         "pinned": True,
+        "title": "What was typed",
     }
 
 

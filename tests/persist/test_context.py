@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from persist.memory import MemoryStore
 from persist.memory.context import INSTRUCTION, MAX_INDEX_ENTRIES, load_context, read_context
 
 
@@ -45,3 +48,47 @@ def test_seventy_blocks_list_the_newest_sixty_and_say_so(tmp_path: Path) -> None
     assert listed[0] == "- b59"
     assert "- b00" not in listed
     assert "- b69" in listed
+
+
+class TestForAPrompt:
+    @pytest.fixture
+    def memory(self, tmp_path: Path) -> Path:
+        store = MemoryStore(tmp_path)
+        store.append_project("a fact about herons")
+        store.remember("The heron stands in the pond.", "Heron")
+        store.remember("The crane builds on the dyke.", "Crane")
+        store.remember("It was the old pond.", "Old heron")
+        store.remember("The heron stands in the river now.", "New heron", supersedes="Old heron")
+        return tmp_path
+
+    def test_only_blocks_that_help_are_listed_and_the_others_counted(self, memory: Path) -> None:
+        found = read_context(memory, "where does the crane build?")
+        lines = found.text.splitlines()
+        assert [line for line in lines if line.startswith("- ") and "\u2014" in line] == [
+            "- crane \u2014 The crane builds on the dyke."
+        ]
+        assert lines[-1].startswith("- ... and 3 other blocks not about this prompt; ")
+        assert (found.blocks, found.left_out) == (1, 3)
+        assert "a fact about herons" in found.text
+        assert MemoryStore(memory).load_context(prompt="where does the crane build?") == found.text
+
+    def test_a_superseded_block_is_none_of_them(self, memory: Path) -> None:
+        text = load_context(memory, "where does the heron stand?")
+        assert "- new-heron" in text
+        assert "- old-heron" not in text
+
+    def test_none_that_helps(self, memory: Path) -> None:
+        found = read_context(memory, "write me a poem about the sea")
+        assert (found.blocks, found.left_out) == (0, 4)
+        assert found.text.splitlines()[-1].startswith("- ... and 4 other blocks not about this prompt; ")
+        assert read_context(memory, "").blocks == 0
+
+    def test_where_it_was_typed_counts(self, memory: Path) -> None:
+        MemoryStore(memory).remember("The stork nests on the roof.", "Stork", project="/w/birds")
+        assert read_context(memory, "where does the stork nest?", "/w/birds/nests").blocks == 1
+        assert read_context(memory, "where does the stork nest?", "/w/birdsong").blocks == 0
+
+    def test_listing_gives_nothing_out(self, memory: Path) -> None:
+        before = (memory / "journal.jsonl").read_bytes()
+        load_context(memory, "where does the crane build?")
+        assert (memory / "journal.jsonl").read_bytes() == before

@@ -15,6 +15,8 @@ import pytest
 
 from persist.errors import BusyError, NotFoundError, RefusedError, StoreIOError
 from persist.files import LOCK_NAME, append_lines, locked, write_atomic
+from persist.files.append import _take_back, append_whole
+from tests.index.processes import run_on_small_disk
 
 ROOT = Path(__file__).parents[2]
 
@@ -139,6 +141,27 @@ class TestAppend:
     def test_a_full_disk_is_an_error_that_names_the_file(self) -> None:
         with pytest.raises(StoreIOError, match="No space left"):
             append_lines(Path("/dev/full"), [b"x"], already_locked=True)
+
+    def test_a_line_that_does_not_fit_leaves_no_part_and_those_before_it_stay(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.jsonl"
+        path.write_bytes(b"torn")
+        code, told = run_on_small_disk(lambda: append_lines(path, [b"x" * 100, b"y" * 2000]), 1000)
+        assert (code, told.partition(":")[0]) == (1, "StoreIOError")
+        assert path.read_bytes() == b"torn\n" + b"x" * 100 + b"\n"
+        append_lines(path, [b"z"])
+        assert path.read_bytes().endswith(b"x\nz\n")
+
+    @pytest.mark.parametrize("theirs", [b"", b"theirs"])
+    def test_what_another_program_appended_behind_a_cut_line_is_never_cut(self, tmp_path: Path, theirs: bytes) -> None:
+        path = tmp_path / "a.jsonl"
+        path.write_bytes(b"old\n")
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
+        append_whole(descriptor, b"part")
+        with path.open("ab") as other:
+            other.write(theirs)
+        _take_back(descriptor, 4, 8)
+        os.close(descriptor)
+        assert path.read_bytes() == (b"old\npart" + theirs if theirs else b"old\n")
 
     def test_four_processes_lose_no_line_of_nine_kilobytes(self, tmp_path: Path) -> None:
         path = tmp_path / "a.jsonl"

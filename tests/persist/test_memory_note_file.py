@@ -35,6 +35,15 @@ def test_a_field_that_is_there_changes_on_its_line_alone() -> None:
     )
 
 
+@pytest.mark.parametrize("value", ["/one\n/two", "/one\n\n  /two\n/three", "a: b\n- c\n---\nd"])
+def test_a_value_of_several_lines_is_written_where_lines_end_in_crlf_too(value: str) -> None:
+    """Quotes are part of the text there, so it is written as YAML's literal lines."""
+    after = with_fields(HAND_MADE, {"project": value})
+    assert read_frontmatter(after.decode())[0]["project"] == value
+    assert after.startswith(HAND_MADE[: HAND_MADE.index(b"---\r\n\r\n")])
+    assert b"\n" not in after.replace(b"\r\n", b"")
+
+
 def test_a_field_that_is_new_is_one_more_line_at_the_headers_end() -> None:
     after = with_fields(HAND_MADE, {"superseded_by": "schema-rules"})
     assert changed_lines(HAND_MADE, after) == ([], [b"superseded_by: schema-rules\r"])

@@ -179,6 +179,21 @@ class TestTitles:
             assert store.peek("build-command").title == "Build command"
         assert len(store.list_blocks()) == 1
 
+    def test_a_name_as_it_is_listed_is_that_block_though_a_title_differs_from_it_in_case_alone(
+        self, store: MemoryStore
+    ) -> None:
+        assert store.remember("one", "T!").name == "t"
+        assert store.remember("two", "T").name == "t-2"
+        assert [body(store, name) for name in ("t", "T!", "T", "t-2")] == ["one", "one", "two", "two"]
+        assert store.remember("one more", "t").name == "t"
+        change = store.forget("t")
+        assert (change.name, [block.path.stem for block in store.list_blocks()]) == ("t", ["t-2"])
+        assert store.restore("t", change.version).name == "t"
+        assert body(store, "t") == "one more"
+        store.archive("t")
+        assert store.restore("t").name == "t"
+        assert [block.path.stem for block in store.list_blocks()] == ["t", "t-2"]
+
     def test_titles_without_a_letter_are_blocks_of_their_own(self, store: MemoryStore) -> None:
         for title in ("\u65e5\u672c", "\u4e2d\u56fd", "!!!", "\U0001f600"):
             store.remember(f"body of {title}", title)
@@ -199,6 +214,18 @@ class TestTitles:
         put(store, "build-command.md", "---\nname: build-command\ndescription: d\n---\n\nAster's\n")
         assert store.remember("other", "build_command").name == "build-command-2"
         assert store.remember("same", "Build command").name == "build-command"
+
+    def test_what_aster_s_rewrite_dropped_stands_in_the_next_write(self, store: MemoryStore) -> None:
+        store.remember("a", "Tide gate", kind="decision", project="/w/tides", aliases=["sluice"], pin=True)
+        path = store.folder / "tide-gate.md"
+        rewritten = "---\nname: tide-gate\ndescription: b\nupdated_at: 2099-01-01T00:00:00+00:00\n---\n\nb\n"
+        path.write_text(rewritten, encoding="utf-8")
+        store.remember("c", "Tide gate", aliases=["weir"])
+        note = store.peek("Tide gate").note
+        assert (note.title, note.kind, note.project, note.pinned) == ("Tide gate", "decision", "/w/tides", True)
+        assert note.aliases == ("sluice", "weir")
+        told = json.loads((store.folder / "journal.jsonl").read_text(encoding="utf-8").splitlines()[-1])
+        assert (told["aliases"], told["pinned"]) == (["sluice", "weir"], True)
 
     def test_a_hand_made_block_of_that_name_is_written_where_it_stands(self, store: MemoryStore) -> None:
         path = put(

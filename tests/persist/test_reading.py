@@ -402,6 +402,25 @@ class TestTimes:
         assert at.head_time() == make.at(1)
         assert at.counts.bad_times == 3
 
+    def test_a_title_is_no_activity(self) -> None:
+        header, title = make.aster_header("s", 1), make.aster_title("Named", 90)
+        talk = [make.aster_prompt("p", 4), make.aster_answer("a", 5)]
+        untimed = make.aster_prompt("without", 0) | {"ts": None}
+        for records, active in (
+            ([header, *talk, title], 5),
+            ([header, *talk, title, make.aster_title("Again", 95)], 5),
+            ([header, title, *talk], 5),
+            ([title, *talk, untimed], 5),
+            ([header, *talk, title, make.aster_answer("earlier", 3)], 5),
+        ):
+            at = read("aster", make.lines(*records))[1].final
+            assert at.active_ts == make.at(active)
+            timed = [record["ts"] for record in records if record.get("ts")]
+            assert (at.first_ts, at.last_ts) == (timed[0], timed[-1])
+            assert (at.earliest_ts, at.latest_ts) == (min(timed), max(timed))
+        for records in ([header, title], [header, title, untimed], [header]):
+            assert read("aster", make.lines(*records))[1].final.active_ts is None
+
     def test_turns_begin_with_prompts(self) -> None:
         records = [make.aster_header("s", 0), make.aster_answer("early", 1), make.aster_prompt("p", 2)]
         records += [make.aster_answer("a", 3), make.aster_prompt("q", 4), make.aster_title("t", 5)]

@@ -1,0 +1,39 @@
+"""``asx memory mark``: a memory block helped, or did harm."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from cli import choices, exits, options
+from cli.memory_store import change_block, tell_change
+
+EXAMPLES: Final = (
+    "asx memory mark deploy-window helpful",
+    "asx memory mark 'Retry fixes flake' harmful --session 01m3y9fha0vhf161j4dztyjypy",
+)
+
+
+def command(
+    name: Annotated[list[str], typer.Argument(metavar="NAME", help="The block's title or name.")],
+    mark: Annotated[str, typer.Argument(metavar="helpful|harmful", help="What it was.")],
+    session: Annotated[
+        str | None,
+        typer.Option("--session", metavar="ID", help="The session in which it was so, noted as it is given."),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """Say that a memory block was helpful or harmful.
+
+    A helpful block is recalled before others and decays more slowly; one that harmed twice and never helped is archived
+    by the next asx memory decay --yes. Writing the block anew or restoring it forgives what harmed before.
+    """
+    from persist.memory.marking import VERDICTS
+
+    if mark not in VERDICTS:
+        raise typer.BadParameter(f"{mark!r} is none of {', '.join(VERDICTS)}", param_hint="helpful|harmful")
+    source = None if session is None else choices.typed_text(session)
+    change = change_block(choices.joined(name), lambda store, typed: store.mark(typed, mark, source), moves=False)
+    tell_change(change, json=json)
+    return exits.DONE

@@ -1,0 +1,268 @@
+"""What is known of each block at a moment: its use, its marks, its last touch, its pin, its successor, its aliases.
+
+Pure: notes and journal operations in, values out; rules of ``spec/recall.md`` 4 and DESIGN 10. Imports ``persist``'s
+contracts and the names of blocks; never a file, SQL or a terminal.
+
+A file and the journal may differ, because an agent that rewrites a block drops the keys that are not its own. The later
+of the two holds: a key that is missing in a header which was written *after* the journal told of it was dropped, and
+the journal stands in; one that is missing in an older header was taken out by hand, and the header holds. Who writes a
+superseded block again, or brings it back, means it: then it holds again.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from array import array
+from collections.abc import Iterable
+from datetime import date
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from persist.events import JournalEntry, Note
+from persist.ids import slug
+from persist.lines import whole_characters
+from persist.memory.journal import Operation
+from persist.memory.names import block_slug
+
+MAX_USE: Final = 6.0
+"""Use never counts for more, so that harmful marks tell on a block that was used for years."""
+RECALL_WEIGHT: Final = 0.5
+EDIT_WEIGHT: Final = 0.5
+HELPFUL_WEIGHT: Final = 1.0
+HARMFUL_WEIGHT: Final = -1.5
+DEFAULT_KIND: Final = "fact"
+
+_RECALL, _EDIT, _RESTORE, _HELPFUL, _HARMFUL = range(5)
+_CODES: Final = {
+    "recall": _RECALL,
+    "remember": _EDIT,
+    "restore": _RESTORE,
+    "helpful": _HELPFUL,
+    "harmful": _HARMFUL,
+}
+_WEIGHTS: Final = (RECALL_WEIGHT, EDIT_WEIGHT, 0.0, HELPFUL_WEIGHT, HARMFUL_WEIGHT)
+_CODE_BITS: Final = 3
+_DAY_MS: Final = 86_400_000
+_MAX_REMEMBERED: Final = 4096
+
+
+class Standing(NamedTuple):
+    """What is known of one block. Times are in the index's form.
+
+    ``touched_at`` is when it was last created, edited, restored, recalled or marked helpful, never later than the
+    moment asked about; ``None`` when nothing tells. ``use`` is at most ``MAX_USE`` and may be negative. The counts are
+    of journal lines. ``superseded_by`` is a slug, or what was written where no block answers to it. ``kind`` is
+    ``fact`` when none is known, ``project`` ``None`` when it holds everywhere.
+    """
+
+    touched_at: str | None
+    use: float
+    recalled: int
+    helpful: int
+    harmful: int
+    last_recalled_at: str | None
+    superseded_by: str | None
+    pinned: bool
+    aliases: tuple[str, ...]
+    kind: str
+    project: str | None = None
+
+
+def noted(stem: str, note: Note) -> Note:
+    """Return a note as :func:`standings` takes it: its name is its file's stem, and a name of its own is its title."""
+    title = note.title or (note.name if note.name != stem else None)
+    return note._replace(name=stem, title=title)
+
+
+def standings(notes: Iterable[Note], operations: Iterable[Operation], as_of: str) -> dict[str, Standing]:
+    """Return what is known of each note at ``as_of``, by slug, in the notes' order.
+
+    A note's ``name`` must be its slug, which is its file's stem (:func:`noted`). Operations may come in any order (of
+    two of one time the one that comes later holds) and are read once; those after ``as_of`` (a time in the index's
+    form), those without a time and those from before the block was made (of a block of that name that is gone) do not
+    count. Each operation needs what the journal has beside Aster's keys: ``version``, ``aliases``, ``kind``,
+    ``project``, ``pinned``. An operation names a block by its slug or, as Aster writes it, as it was asked for. Memory:
+    8 bytes for each use, at most a few uses for a block and day when they come in order; nothing for names that are no
+    note's.
+    """
+    tallies = {note.name: _Tally(note) for note in notes}
+    names = _Names(tally.note for tally in tallies.values())
+    for operation in operations:
+        entry = operation.entry
+        if entry.name is None or entry.ts is None or entry.ts > as_of:
+            continue
+        stem = names.stem(entry.name)
+        if stem is not None:
+            tallies[stem].add(operation, entry, entry.ts)
+    return {stem: tally.standing(as_of, names) for stem, tally in tallies.items()}
+
+
+class _Names:
+    """Which note a name in the journal means: its slug, its title, or what gives its slug."""
+
+    def __init__(self, notes: Iterable[Note]) -> None:
+        self._stems: dict[str, str] = {}
+        self._titles: dict[str, str] = {}
+        self._title_slugs: dict[str, str] = {}
+        self._known: dict[str, str | None] = {}
+        for note in notes:
+            self._stems[note.name] = note.name
+            self._stems.setdefault(whole_characters(note.name), note.name)
+            if note.title:
+                self._titles.setdefault(_folded(note.title), note.name)
+                self._title_slugs.setdefault(slug(note.title), note.name)
+
+    def stem(self, name: str) -> str | None:
+        """Return the slug of the note that is meant, ``None`` when it is none of them."""
+        found = self._stems.get(name)
+        if found is not None:
+            return found
+        if name not in self._known:
+            if len(self._known) >= _MAX_REMEMBERED:
+                self._known.clear()
+            self._known[name] = self._search(name)
+        return self._known[name]
+
+    def _search(self, name: str) -> str | None:
+        wanted = slug(name)
+        return (
+            self._titles.get(_folded(name))
+            or (self._stems.get(wanted) or self._stems.get(block_slug(name)) if wanted else None)
+            or (self._title_slugs.get(wanted) if wanted else None)
+        )
+
+
+class _Tally:
+    """What the journal tells of one note, gathered in any order."""
+
+    __slots__ = ("_counts", "_events", "_last", "_told", "_touched_at", "note")
+
+    def __init__(self, note: Note) -> None:
+        self.note = note
+        self._touched_at = ""
+        self._counts = [0, 0, 0, 0, 0]
+        self._events = array("q")
+        self._last: dict[str, tuple[str, Operation]] = {}
+        self._told: tuple[str, Operation] | None = None
+
+    def add(self, operation: Operation, entry: JournalEntry, ts: str) -> None:
+        if self.note.created_at is not None and ts < self.note.created_at:
+            return
+        code = _CODES.get(entry.op)
+        if code is None:
+            if entry.op == "supersede" and entry.by:
+                self._keep_last(operation, entry.op, ts)
+            return
+        self._counts[code] += 1
+        if code != _HARMFUL and ts > self._touched_at:
+            self._touched_at = ts
+        if code in (_RECALL, _EDIT, _RESTORE):
+            self._keep_last(operation, entry.op, ts)
+        if code == _EDIT and _is_full(operation) and (self._told is None or ts >= self._told[0]):
+            self._told = (ts, operation)
+        self._add_event(_moment_ms(ts), code)
+
+    def standing(self, as_of: str, names: _Names) -> Standing:
+        note = self.note
+        told = self._dropped()
+        return Standing(
+            touched_at=self._touch(as_of),
+            use=self._use(),
+            recalled=self._counts[_RECALL],
+            helpful=self._counts[_HELPFUL],
+            harmful=self._counts[_HARMFUL],
+            last_recalled_at=self._last_at("recall") or None,
+            superseded_by=self._successor(names),
+            pinned=note.pinned or (told is not None and told.pinned),
+            aliases=note.aliases or (() if told is None else told.aliases),
+            kind=note.kind or (None if told is None else told.kind) or DEFAULT_KIND,
+            project=note.project or (None if told is None else told.project),
+        )
+
+    def _keep_last(self, operation: Operation, op: str, ts: str) -> None:
+        last = self._last.get(op)
+        if last is None or ts >= last[0]:
+            self._last[op] = (ts, operation)
+
+    def _last_at(self, op: str) -> str:
+        return self._last[op][0] if op in self._last else ""
+
+    def _add_event(self, at_ms: int, code: int) -> None:
+        """Note a use; what a use of the same day, noted right before it, counts for already is left out."""
+        if code in (_RECALL, _HELPFUL) and self._events:
+            before_ms, before = divmod(self._events[-1], 1 << _CODE_BITS)
+            same_day = before_ms // _DAY_MS == at_ms // _DAY_MS
+            if same_day and before in (_RECALL, _HELPFUL) and _WEIGHTS[before] >= _WEIGHTS[code]:
+                return
+        self._events.append(at_ms << _CODE_BITS | code)
+
+    def _use(self) -> float:
+        """Add up in order of time: of a day's positive events the best counts, and edits and restores forgive."""
+        use, day, credited = 0.0, -1, 0.0
+        is_made = self.note.created_at is not None
+        made_on = _moment_ms(self.note.created_at) // _DAY_MS if self.note.created_at is not None else -1
+        for event in sorted(self._events):
+            at_ms, code = divmod(event, 1 << _CODE_BITS)
+            if at_ms // _DAY_MS != day:
+                day, credited = at_ms // _DAY_MS, 0.0
+            weight = _WEIGHTS[code]
+            if code in (_EDIT, _RESTORE):
+                use = max(use, 0.0)
+            if code == _EDIT and (not is_made or day == made_on):
+                is_made, weight = True, 0.0
+            if weight < 0:
+                use += weight
+            elif weight > credited:
+                use = min(MAX_USE, use + weight - credited)
+                credited = weight
+        return use
+
+    def _touch(self, as_of: str) -> str | None:
+        """Return the last touch up to a moment; a block that has none but a time to come was touched just now."""
+        header = [ts for ts in (self.note.created_at, self.note.updated_at) if ts is not None]
+        past = [ts for ts in (*header, self._touched_at) if ts and ts <= as_of]
+        return max(past) if past else (as_of if header else None)
+
+    def _dropped(self) -> Operation | None:
+        """Return the journal's last full word where the header was written anew after it, else ``None``."""
+        if self._told is None:
+            return None
+        ts, operation = self._told
+        return operation if self.note.updated_at is None or self.note.updated_at > ts else None
+
+    def _successor(self, names: _Names) -> str | None:
+        header = self.note.superseded_by
+        successor = header
+        if "supersede" in self._last:
+            ts, operation = self._last["supersede"]
+            is_later = ts > max(self.note.updated_at or "", self._last_at("remember"), self._last_at("restore"))
+            was_in_header = operation.version is not None
+            if is_later and (header is not None or not was_in_header):
+                successor = operation.entry.by
+        return None if successor is None else names.stem(successor) or successor
+
+
+def _is_full(operation: Operation) -> bool:
+    """Tell whether a line is of this store, which notes all that a header has; Aster's has its own keys alone."""
+    return bool(
+        operation.title
+        or operation.version
+        or operation.aliases
+        or operation.kind
+        or operation.project
+        or operation.pinned
+    )
+
+
+def _folded(title: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", " ".join(title.split())).casefold())
+
+
+def _moment_ms(ts: str) -> int:
+    clock_ms = int(ts[11:13]) * 3_600_000 + int(ts[14:16]) * 60_000 + int(ts[17:19]) * 1000 + int(ts[20:23])
+    return _day(ts[:10]) * _DAY_MS + clock_ms
+
+
+@lru_cache(maxsize=_MAX_REMEMBERED)
+def _day(text: str) -> int:
+    return date.fromisoformat(text).toordinal()
