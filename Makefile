@@ -8,7 +8,7 @@ BENCH_MB ?= 50
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check soak format static docs bench clean
+.PHONY: help demo test check soak format static docs bench evals clean
 
 help: ## list these names
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ docs: $(VENV)/.installed-dev ## write anew what the program itself tells: comman
 
 bench: $(VENV)/.installed-dev ## measure against the floor, as ratios (BENCH_MB=500 for the full size)
 	$(RUN)/python -m bench.run --mb $(BENCH_MB)
+
+evals: $(VENV)/.installed-dev ## measure what the memory recalls and where it stays silent, against tests/evals/thresholds.yaml
+	$(RUN)/python -m bench.evals --failures
 
 clean: ## remove the environment, the caches and everything built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

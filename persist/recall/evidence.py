@@ -1,0 +1,301 @@
+"""A prompt against a candidate: how much of what the prompt is about the candidate covers, and how well.
+
+Pure; imports ``persist.recall`` only. Knows no dates, no places and nothing of other candidates but their statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from persist.recall.background import background, idf
+from persist.recall.candidate import Candidate
+from persist.recall.corpus import Statistics
+from persist.recall.small_words import light_words
+from persist.recall.tuning import TUNING, Tuning
+from persist.recall.words import Unit, one_word
+
+MAX_UNITS: Final = 512
+"""Different units of a prompt that are weighed; of a longer one the first and the last."""
+
+
+class Term(NamedTuple):
+    """A word of the prompt: its weight, how many candidates hold it, and for a repaired one what was typed.
+
+    A light term tells too little to admit anything, however many there are; an identifier's whole tells in a body as
+    much as elsewhere.
+    """
+
+    word: str
+    weight: float
+    frequency: int
+    is_light: bool = False
+    is_identifier: bool = False
+    typed: str | None = None
+
+
+class Group(NamedTuple):
+    """Parts that were written as one, and the whole: what a candidate has of the parts counts, or the whole if more."""
+
+    parts: tuple[Term, ...]
+    whole: Term | None = None
+    words: int = 1
+    """As how many words of the prompt it counts at most: two for neighbours, one for a unit, whatever its parts."""
+
+    def telling(self, words: Set[str]) -> int:
+        """Return as how many words these count that are not light."""
+        both = self.parts if self.whole is None else (*self.parts, self.whole)
+        return min(self.words, sum(not term.is_light for term in both if term.word in words))
+
+
+class Window(NamedTuple):
+    """A stretch of a prompt: its words, its groups, which share no part, and the weight of its heaviest words."""
+
+    words: frozenset[str]
+    groups: tuple[Group, ...]
+    total: float
+
+
+class Reading(NamedTuple):
+    """A prompt as it is compared.
+
+    ``terms`` by word. A short prompt is one window, a long one several that overlap: what a candidate has must stand
+    together in it, for of many words some stand in any text. ``places`` tells the windows' numbers for each word.
+    ``by_unit`` and ``by_part`` are its words in order, for aliases, one for each unit or for each part; ``joined`` are
+    neighbours written as one word.
+    """
+
+    terms: Mapping[str, Term]
+    windows: tuple[Window, ...]
+    places: Mapping[str, Sequence[int]]
+    by_unit: tuple[str, ...]
+    by_part: tuple[str, ...]
+    joined: frozenset[str]
+
+
+class Evidence(NamedTuple):
+    """What a candidate has of a prompt; see ``persist.recall.answer.Verdict`` for the fields that it shares.
+
+    All but score and alias are of the window where it has most. ``head`` is the weight matched in name and description,
+    or anywhere in a brief fact; ``telling`` are the matched words that are not light, ``words`` as how many they count.
+    """
+
+    matched: tuple[str, ...]
+    score: float
+    evidence: float
+    coverage: float
+    head: float
+    telling: frozenset[str]
+    words: int
+    alias: tuple[str, ...] | None
+
+
+def distinct(units: Iterable[Unit]) -> tuple[Unit, ...]:
+    """Return each unit once, in order; of very many the first and the last."""
+    found = tuple(dict.fromkeys(units))
+    return found if len(found) <= MAX_UNITS else (*found[: MAX_UNITS // 2], *found[-MAX_UNITS // 2 :])
+
+
+def joined_words(units: Sequence[Unit]) -> dict[str, tuple[Unit, Unit]]:
+    """Return what neighbouring units make when they are written as one word (``date picker``), with the two."""
+    return {
+        one_word(first.typed + second.typed): (first, second)
+        for first, second in pairwise(units)
+        if not (first.is_pair or second.is_pair) and not first.typed.isdecimal()
+    }
+
+
+def words_to_count(units: Sequence[Unit]) -> tuple[str, ...]:
+    """Return every word whose frequency :func:`read` asks for."""
+    words = dict.fromkeys(word for unit in units for word in unit.words)
+    return (*words, *(word for word in joined_words(units) if word not in words))
+
+
+def read(
+    units: Sequence[Unit], statistics: Statistics, repaired: Mapping[str, str], tuning: Tuning = TUNING
+) -> Reading:
+    """Return the reading of a prompt's units (all of them, in order); ``repaired`` maps words to better ones."""
+    terms = _terms(units, statistics, repaired, tuning)
+    size, step = tuning.window, max(1, tuning.window // 2)
+    starts = range(0, max(1, len(units) - size + step), step)
+    windows = [_window(units[start : start + size], terms, repaired, tuning) for start in starts]
+    places: dict[str, list[int]] = {}
+    for number, window in enumerate(windows):
+        for word in window.words:
+            places.setdefault(word, []).append(number)
+    one_each = (repaired.get(word, word) for unit in units for word in (unit.whole or unit.parts[0],))
+    parts = (repaired.get(part, part) for unit in units for part in unit.parts)
+    joined = frozenset(word for word in joined_words(units) if word in terms)
+    return Reading(terms, tuple(windows), places, tuple(one_each), tuple(parts), joined)
+
+
+def weigh(reading: Reading, candidate: Candidate, statistics: Statistics, tuning: Tuning = TUNING) -> Evidence:
+    """Return what a candidate has of a prompt; all zero where they share no word."""
+    names = _count(candidate.name_words, reading.terms)
+    descriptions = _count(candidate.description_words, reading.terms)
+    bodies = _count(candidate.body_words, reading.terms)
+    in_aliases = {word for alias in candidate.aliases for word in alias if word in reading.terms}
+    head_words = names.keys() | descriptions.keys()
+    if candidate.name_words or len(candidate.body_words) > tuning.brief_words:
+        head_words |= {word for word in bodies if reading.terms[word].is_identifier}
+    else:
+        head_words |= bodies.keys()
+    found = head_words | bodies.keys() | in_aliases
+    alias = _alias(reading, candidate.aliases)
+    # In the prompt's order, not a set's: sums of the same numbers must be the same in every run.
+    matched = tuple(word for word in reading.terms if word in found)
+    if not matched:
+        return Evidence((), 0.0, 0.0, 0.0, 0.0, frozenset(), 0, alias)
+    lengths = _Lengths.of(candidate, statistics, tuning)
+    score = 0.0
+    for word in matched:
+        count = (
+            tuning.name * names.get(word, 0) / lengths.name
+            + tuning.description * descriptions.get(word, 0) / lengths.description
+            + tuning.body * bodies.get(word, 0) / lengths.body
+            + tuning.alias * (word in in_aliases)
+        )
+        score += reading.terms[word].weight * count * (tuning.k1 + 1) / (count + tuning.k1)
+    window = _densest(reading, matched)
+    mass = head = whole_mass = 0.0
+    for group in window.groups:
+        in_head, in_all = _mass(group, head_words), _mass(group, found)
+        head += in_head
+        whole_mass += in_all
+        mass += in_head + tuning.body_share * max(0.0, in_all - in_head)
+    coverage = min(1.0, whole_mass / window.total) if window.total else 0.0
+    evidence = mass * (tuning.coverage_floor + (1 - tuning.coverage_floor) * coverage)
+    telling = frozenset(word for word in matched if word in window.words and not reading.terms[word].is_light)
+    return Evidence(
+        matched, score, evidence, coverage, head, telling, sum(group.telling(found) for group in window.groups), alias
+    )
+
+
+def _densest(reading: Reading, matched: Iterable[str]) -> Window:
+    """Return the window in which matched words weigh most; of equals the first."""
+    weights = [0.0] * len(reading.windows)
+    for word in matched:
+        for number in reading.places.get(word, ()):
+            weights[number] += reading.terms[word].weight
+    return reading.windows[weights.index(max(weights))]
+
+
+def _terms(
+    units: Sequence[Unit], statistics: Statistics, repaired: Mapping[str, str], tuning: Tuning
+) -> dict[str, Term]:
+    """Return every word of a prompt that counts: parts always, wholes and joined words where a candidate holds them."""
+    terms: dict[str, Term] = {}
+    for unit in distinct(units):
+        for place, part in enumerate(unit.parts):
+            word = repaired.get(part, part)
+            is_ending = unit.ending and place == len(unit.parts) - 1
+            if word not in terms or (terms[word].is_light and not is_ending):
+                terms[word] = _term(word, unit, statistics, tuning, is_ending, part if part != word else None)
+    wholes = {unit.whole: _is_identifier(unit) for unit in units if unit.whole is not None}
+    for word, is_identifier in {**dict.fromkeys(joined_words(units), False), **wholes}.items():
+        frequency = statistics.frequencies.get(word, 0)
+        if frequency and word not in terms:
+            weight = idf(word, frequency, statistics.count)
+            terms[word] = Term(word, weight, frequency, is_identifier=is_identifier)
+    return terms
+
+
+def _is_identifier(unit: Unit) -> bool:
+    """Tell whether only one thing can be called so: code's own spelling, or a file's name that is no everyday word."""
+    everyday = any(part in background() or part in light_words() for part in unit.parts[:-1])
+    return unit.is_identifier or (unit.ending and not everyday)
+
+
+def _window(units: Sequence[Unit], terms: Mapping[str, Term], repaired: Mapping[str, str], tuning: Tuning) -> Window:
+    """Return the groups of a stretch: units of several parts and joined neighbours first, then words alone."""
+    taken: set[str] = set()
+    groups: list[Group] = []
+
+    def add(parts: Iterable[str], whole: str | None, words: int) -> None:
+        fresh = [word for part in parts if (word := repaired.get(part, part)) in terms and word not in taken]
+        fresh = list(dict.fromkeys(fresh))
+        is_new = whole is not None and whole in terms and whole not in taken
+        if is_new and whole in fresh:
+            fresh.remove(whole)
+        if fresh or is_new:
+            taken.update(fresh)
+            taken.update([whole] if whole and is_new else [])
+            groups.append(
+                Group(tuple(terms[word] for word in fresh), terms[whole] if whole and is_new else None, words)
+            )
+
+    for word, (first, second) in joined_words(units).items():
+        if word in terms:
+            add((*first.parts, *second.parts), word, 2)
+    for unit in sorted(dict.fromkeys(units), key=lambda unit: -len(unit.parts)):
+        add(unit.parts, unit.whole, 1)
+    weights = sorted((part.weight for group in groups for part in group.parts), reverse=True)
+    return Window(frozenset(taken), tuple(groups), sum(weights[: tuning.coverage_words]))
+
+
+class _Lengths(NamedTuple):
+    """What a count in each field is divided by: more in a field that is longer than is usual."""
+
+    name: float
+    description: float
+    body: float
+
+    @classmethod
+    def of(cls, candidate: Candidate, statistics: Statistics, tuning: Tuning) -> _Lengths:
+        def norm(length: int, mean: float) -> float:
+            return 1 - tuning.b + tuning.b * length / mean if mean else 1.0
+
+        return cls(
+            norm(len(candidate.name_words), statistics.mean_name),
+            norm(len(candidate.description_words), statistics.mean_description),
+            norm(len(candidate.body_words), statistics.mean_body),
+        )
+
+
+def _term(word: str, unit: Unit, statistics: Statistics, tuning: Tuning, is_ending: bool, typed: str | None) -> Term:
+    frequency = statistics.frequencies.get(word, 0)
+    is_light = is_ending or word in light_words() or (len(word) == 1 and word.isdecimal())
+    weight = idf(word, frequency, statistics.count)
+    if is_light:
+        weight *= tuning.light
+    elif word.isdecimal():
+        weight *= tuning.number
+    elif unit.is_pair:
+        weight *= tuning.pair
+    return Term(word, weight * tuning.repaired if typed else weight, frequency, is_light, typed=typed)
+
+
+def _mass(group: Group, words: Set[str]) -> float:
+    """Return the weight that these words have of a group: of its parts together, or of the whole, if that is more."""
+    mass = sum(part.weight for part in group.parts if part.word in words)
+    return max(mass, group.whole.weight) if group.whole is not None and group.whole.word in words else mass
+
+
+def _count(words: Sequence[str], terms: Mapping[str, Term]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for word in words:
+        if word in terms:
+            counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+def _alias(reading: Reading, aliases: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """Return the first alias whose words stand in the prompt one behind the other."""
+    for alias in aliases:
+        if len(alias) == 1:
+            if alias[0] in reading.by_unit or alias[0] in reading.joined:
+                return alias
+        elif _stands_in(alias, reading.by_unit) or _stands_in(alias, reading.by_part):
+            return alias
+    return None
+
+
+def _stands_in(alias: tuple[str, ...], sequence: tuple[str, ...]) -> bool:
+    start = 0
+    while alias[0] in sequence[start:]:
+        start = sequence.index(alias[0], start)
+        if sequence[start : start + len(alias)] == alias:
+            return True
+        start += 1
+    return False

@@ -1,0 +1,152 @@
+"""The candidates of a memory folder, read from its files; and the text of one that is given out.
+
+The only module here that reads files (and ``scope.place_of``); needs no index. What is printed is read at that moment:
+a file that is gone or was put aside in between is given out no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from persist.events import Note, NoteFact
+from persist.memory.blocks import PROJECT_FILE, list_blocks, read_block
+from persist.memory.journal import known_operations
+from persist.memory.project import parse_facts, read_project_bytes
+from persist.memory.standing import Standing, noted, standings
+from persist.projects import ProjectResolver
+from persist.recall.answer import Recalled
+from persist.recall.candidate import Candidate, fact_name
+from persist.recall.corpus import Statistics, count_words, words_of
+from persist.recall.evidence import Term
+from persist.recall.frame import DEFAULT_MAX_CHARACTERS, Framed, Quoted, framed
+from persist.recall.scope import Place, is_in_scope
+from persist.recall.words import alias_words, field_words, name_words
+
+
+@dataclass(frozen=True)
+class FileCorpus:
+    """Candidates at hand, as a ``persist.recall.corpus.Corpus``."""
+
+    candidates: Sequence[Candidate]
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where each word stands: the candidates' numbers, in order."""
+        places: dict[str, list[int]] = {}
+        for number, candidate in enumerate(self.candidates):
+            for word in words_of(candidate):
+                places.setdefault(word, []).append(number)
+        return places
+
+    def statistics(self, words: Iterable[str]) -> Statistics:
+        """Return the counts, with the frequencies of these words."""
+        places = self._places
+        return count_words(self.candidates, {word: len(places[word]) for word in words if word in places})
+
+    def beginning_with(self, letters: str) -> Mapping[str, int]:
+        """Return the words that begin with these letters, with their frequencies."""
+        return {word: len(numbers) for word, numbers in self._places.items() if word.startswith(letters)}
+
+    def holding(self, terms: Sequence[Term], place: Place, limit: int) -> Iterable[Candidate]:  # noqa: ARG002 - all are at hand
+        """Return every candidate in scope that holds one of the words; more than ``limit`` where there are more."""
+        numbers = {number for term in terms for number in self._places.get(term.word, ())}
+        resolver = ProjectResolver()
+        counts: dict[str | None, bool] = {}
+        found = []
+        for number in sorted(numbers):
+            candidate = self.candidates[number]
+            if candidate.project not in counts:
+                counts[candidate.project] = is_in_scope(candidate.project, place, resolver)
+            if counts[candidate.project]:
+                found.append(candidate)
+        return found
+
+
+def read_corpus(folders: Sequence[Path], as_of: str) -> FileCorpus:
+    """Return the blocks and facts of memory folders, the highest rank first: of files of one name that one counts.
+
+    ``as_of`` (the index's form) is the moment that age, use and succession are told for. Blocks that cannot be read are
+    none. Cost: reads every block and the journal whole. Raises ``StoreIOError`` where a folder or ASTER.md cannot be
+    read.
+    """
+    found: dict[str, list[Candidate]] = {}
+    for folder in folders:
+        for path, candidates in _of_folder(folder, as_of):
+            found.setdefault(path, candidates)
+    return FileCorpus([candidate for candidates in found.values() for candidate in candidates])
+
+
+def block_candidate(path: str, note: Note, standing: Standing, agent: str = "aster") -> Candidate:
+    """Return the candidate of a block; ``note`` is as ``standing.noted`` gives it, its name the slug."""
+    return Candidate(
+        name=note.name,
+        path=path,
+        name_words=name_words(note.name, note.title),
+        description_words=field_words(note.description),
+        body_words=field_words(note.body),
+        aliases=tuple(words for alias in standing.aliases if (words := alias_words(alias))),
+        kind=standing.kind,
+        project=standing.project,
+        touched_at=standing.touched_at,
+        use=standing.use,
+        pinned=standing.pinned,
+        superseded_by=standing.superseded_by,
+        agent=agent,
+    )
+
+
+def fact_candidate(path: str, fact: NoteFact) -> Candidate:
+    """Return the candidate of a fact of ASTER.md: its text is its body, and nothing tells its age."""
+    return Candidate(name=fact_name(fact.line_number), path=path, body_words=field_words(fact.text))
+
+
+def read_text(candidate: Candidate) -> Quoted | None:
+    """Return what a candidate says now, ``None`` where it is gone, unreadable or another one by now.
+
+    Raises ``StoreIOError`` where ASTER.md is there and cannot be read.
+    """
+    path = Path(candidate.path)
+    if candidate.name.startswith(f"{PROJECT_FILE}:"):
+        return _fact_text(candidate, path)
+    block = read_block(path)
+    if block.unread is not None:
+        return None
+    note = block.note
+    return Quoted(candidate.name, candidate.path, note.description, note.body, candidate.kind, note.updated_at)
+
+
+def given_out(recalled: Recalled, max_characters: int = DEFAULT_MAX_CHARACTERS) -> Framed:
+    """Return what was chosen as its files say it now, in one frame; what is gone by now is left out.
+
+    Raises ``StoreIOError`` like :func:`read_text`.
+    """
+    items = (read_text(verdict.candidate) for verdict in recalled.chosen)
+    return framed([item for item in items if item is not None], max_characters)
+
+
+def _fact_text(candidate: Candidate, path: Path) -> Quoted | None:
+    facts = parse_facts(read_project_bytes(path.parent) or b"")
+    same = [fact for fact in facts if field_words(fact.text) == candidate.body_words]
+    at_line = [fact for fact in same if fact_name(fact.line_number) == candidate.name]
+    for fact in (*at_line, *same):
+        return Quoted(fact_name(fact.line_number), candidate.path, "", fact.text, candidate.kind, None)
+    return None
+
+
+def _of_folder(folder: Path, as_of: str) -> Iterable[tuple[str, list[Candidate]]]:
+    """Return the candidates of each file, by the file's name."""
+    blocks = [block for block in list_blocks(folder) if block.unread is None]
+    notes = [noted(block.path.stem, block.note) for block in blocks]
+    told = standings(notes, known_operations(folder), as_of)
+    found = [
+        (block.path.name, [block_candidate(str(block.path), note, told[note.name])])
+        for block, note in zip(blocks, notes, strict=True)
+    ]
+    project = read_project_bytes(folder)
+    if project is not None:
+        path = str(folder / PROJECT_FILE)
+        found.append((PROJECT_FILE, [fact_candidate(path, fact) for fact in parse_facts(project)]))
+    return found

@@ -1,0 +1,39 @@
+"""The order of what is worth saying: score, then age as a mild factor, then use; and how much of it is said.
+
+Pure; imports ``persist.recall`` only.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import Final
+
+from persist.recall.candidate import Candidate
+from persist.recall.tuning import TUNING, Tuning
+
+_DAY_S: Final = 86_400.0
+
+
+def recency(candidate: Candidate, as_of: str, tuning: Tuning = TUNING) -> float:
+    """Return the factor for age: 1 when touched now or later, or pinned; ``recency_floor`` when very old or unknown."""
+    if candidate.pinned:
+        return 1.0
+    if candidate.touched_at is None:
+        return tuning.recency_floor
+    days = max(0.0, _days_between(candidate.touched_at, as_of))
+    return tuning.recency_floor + (1 - tuning.recency_floor) * math.exp2(-days / tuning.half_life_days)
+
+
+def order(candidate: Candidate, rank: float) -> tuple[float, float, tuple[int, ...], tuple[str, str]]:
+    """Return what candidates are sorted by: the rank, the more used, the newer, the name."""
+    newest_first = tuple(-ord(letter) for letter in candidate.touched_at or "")
+    return (-rank, -candidate.use, newest_first or (1,), candidate.key)
+
+
+def _days_between(earlier: str, later: str) -> float:
+    return (_moment(later) - _moment(earlier)).total_seconds() / _DAY_S
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
