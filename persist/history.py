@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from persist.errors import StoreIOError
 from persist.files import LOCK_NAME, append_lines, locked, write_atomic
+from persist.files.remove import refuse_link_outside
 from persist.lines import decode_line, encode, iter_lines
 from persist.regular import open_regular
 from persist.sources import Line, Record
@@ -97,7 +99,7 @@ def extend(path: Path, entries: Sequence[PromptEntry]) -> None:
     added = [entry.line() for entry in entries if entry.prompt.strip()][-KEPT:]
     if not added:
         return
-    with locked(path.with_name(LOCK_NAME)):
+    with _changing(path):
         units = _units(path)
         damaged = sum(unit.damage is not None for unit in units)
         if sum(len(unit.entries) for unit in units) + len(added) <= KEPT and damaged <= KEPT_DAMAGED:
@@ -113,7 +115,7 @@ def replace_all(path: Path, entries: Sequence[PromptEntry], *, before: Sequence[
     them, stays behind them. Unreadable lines of the old file stay, in front. Returns what the file then holds. Raises
     ``BusyError`` and ``StoreIOError``.
     """
-    with locked(path.with_name(LOCK_NAME)):
+    with _changing(path):
         units = _units(path)
         damaged = [unit.data for unit in units if unit.damage is not None][-KEPT_DAMAGED:]
         now = [entry for unit in units for entry in unit.entries]
@@ -131,7 +133,7 @@ def change(path: Path, change_one: Callable[[PromptEntry], PromptEntry | None]) 
     """
     if not path.exists():
         return 0
-    with locked(path.with_name(LOCK_NAME)):
+    with _changing(path):
         lines: list[bytes] = []
         changed = 0
         for unit in _units(path):
@@ -142,6 +144,14 @@ def change(path: Path, change_one: Callable[[PromptEntry], PromptEntry | None]) 
         if changed:
             write_atomic(path, _joined(lines), durable=False)
     return changed
+
+
+@contextmanager
+def _changing(path: Path) -> Iterator[None]:
+    """Hold the folder's lock. Raises ``RefusedError`` for a history that is a link out of its folder, ``BusyError``."""
+    refuse_link_outside(path, path.parent)
+    with locked(path.with_name(LOCK_NAME)):
+        yield
 
 
 def _added(

@@ -2,7 +2,8 @@
 
 Both stores keep their history beside their sessions in one format, so one way does for both. The history goes first:
 killed in between, prompts are missing there that the transcript still has, and a rebuild of the history brings them
-back; the other way round a deleted prompt would still be found.
+back; the other way round a deleted prompt would still be found. Whether the files can be locked is asked before that:
+a removal that is refused as busy has changed nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Final, NamedTuple
 from persist import history
 from persist.errors import StoreError
 from persist.files import LOCK_NAME, locked
-from persist.files.remove import refuse_outside, remove_inside, remove_leftovers
+from persist.files.remove import refuse_outside, remove_inside
 from persist.known_sessions import StoredFile, StoredSession
 
 SESSIONS: Final = "sessions"
@@ -35,14 +36,21 @@ def remove_session(session: StoredSession) -> Removed:
     """
     for file in session.files:
         refuse_outside(file.path, file.home)
+    for lock in locks_of(session):
+        with locked(lock):
+            pass
     trouble = forget_prompts(session)
     removed = []
     for file in session.files:
         with locked(file.path.with_name(LOCK_NAME)):
-            remove_leftovers(file.path.parent)  # copies of transcripts, of this one perhaps
             if remove_inside(file.path, file.home):
                 removed.append(file)
     return Removed(tuple(removed), trouble)
+
+
+def locks_of(session: StoredSession) -> list[Path]:
+    """Return the lock files of the folders that a session's files lie in, each once."""
+    return list(dict.fromkeys(file.path.with_name(LOCK_NAME) for file in session.files))
 
 
 def forget_prompts(session: StoredSession) -> str | None:

@@ -31,7 +31,9 @@ _RESUMED: Final = "persist/test_aster_store.py::TestWhatAstersTestsAssert"
 
 _RUNTIME: Final = "not ours: this happens in the running agent, before anything is recorded (DESIGN 15)"
 _GRANTS: Final = "not ours: grants are never opened (DESIGN 5), as test_laws.py proves"
-_CONSOLIDATION: Final = "not yet: digests and applied plans come with their commands; the marker in the journal is read"
+_DIGEST: Final = "persist/test_digest.py"
+_APPLY: Final = "persist/test_memory_applying.py::TestApply"
+_MODEL: Final = "not ours: which session is worth a model's call is the caller's choice; docs/memory.md has a loop"
 _PLANS: Final = "not ours: plan files are never opened (DESIGN 5), as test_laws.py proves"
 
 AETHER: Final[dict[int, str | tuple[str, ...]]] = {
@@ -90,9 +92,18 @@ AETHER: Final[dict[int, str | tuple[str, ...]]] = {
     41: f"{_STORE}::test_b41_metadata_has_its_mode_also_where_there_is_none",
     42: f"{_STORE}::test_b42_control_events_are_kept_and_are_no_prompts",
     43: f"{_STORE}::test_b43_transient_lines_of_others_are_left_out",
-    44: f"{_LIST}::test_b44_the_line_limit_itself_is_within",
-    45: f"{_LIST}::test_b45_the_byte_limit_itself_is_within",
-    46: f"{_LIST}::test_b46_blank_runs_beyond_the_bound_truncate",
+    44: (
+        f"{_LIST}::test_b44_the_line_limit_itself_is_within",
+        f"{_LIST}::test_b44_a_preview_of_the_line_limit_itself_is_whole",
+    ),
+    45: (
+        f"{_LIST}::test_b45_the_byte_limit_itself_is_within",
+        f"{_LIST}::test_b45_b46_preview_counts_blank_bytes_and_stops_before_parsing",
+    ),
+    46: (
+        f"{_LIST}::test_b46_blank_runs_beyond_the_bound_truncate",
+        f"{_LIST}::test_b45_b46_preview_counts_blank_bytes_and_stops_before_parsing",
+    ),
     47: f"{_STORE}::TestRelocate::test_b47_metadata_and_the_historys_folder_change_and_nothing_else",
     48: f"{_STORE}::TestRelocate::test_b48_the_recorded_folder_can_be_read",
     49: f"{_LIST}::test_b49_b50_preview_tells_session_turns_and_calls",
@@ -104,7 +115,10 @@ AETHER: Final[dict[int, str | tuple[str, ...]]] = {
         f"{_CHAT}::test_b53_the_whole_content_is_rebuilt_where_a_display_form_is_shown",
     ),
     54: f"{_STORE}::TestPrompts::test_b54_an_event_stays_where_the_history_cannot_be_written_and_a_rebuild_repairs_it",
-    55: f"{_STORE}::TestHome::test_b55_a_blank_override_is_none_and_another_wins",
+    55: (
+        f"{_STORE}::TestHome::test_b55_a_blank_override_is_none_and_another_wins",
+        "not ours: USERPROFILE is Windows'; without HOME the system's list of users tells the home folder",
+    ),
     56: (
         f"{_SEARCH}::test_only_the_newest_hundred_prompts_are_searched",
         f"{_STORE}::TestPrompts::test_b56_to_b61_the_newest_hundred_smart_case_bytes_and_limits",
@@ -121,7 +135,10 @@ AETHER: Final[dict[int, str | tuple[str, ...]]] = {
     73: f"{_CHAT}::test_b73_chunks_are_neither_written_nor_rebuilt",
     74: f"{_CHAT}::test_b74_boundaries_are_the_live_runs_also_with_a_repeated_provider_id",
     75: f"{_CHAT}::test_b75_the_agents_going_on_by_itself_is_a_message_with_its_id",
-    76: f"{_CHAT}::test_b76_system_messages_stay_and_nothing_gives_no_summary",
+    76: (
+        f"{_CHAT}::test_b76_system_messages_stay_and_nothing_gives_no_summary",
+        "not ours: how many messages a live compaction removed is counted by the running agent; what it wrote is kept",
+    ),
     57: f"{_SEARCH}::test_case_literals_offsets_and_parts_of_the_newest_prompts",
     58: f"{_SEARCH}::test_case_literals_offsets_and_parts_of_the_newest_prompts",
     59: f"{_SEARCH}::test_a_limit_is_between_one_and_fifty_and_more_is_told",
@@ -216,6 +233,7 @@ ASTER: Final[dict[int, str | tuple[str, ...]]] = {
     ),
     23: f"{_MEMORY}::test_23_a_sourced_fact_names_its_session",
     24: (
+        f"{_BLOCKS}::test_24_a_file_without_a_header_is_listed_by_its_stem_without_source_or_dates",
         f"{_BLOCKS}::test_b87_without_a_name_the_file_gives_it",
         "persist/test_frontmatter.py::test_without_a_header_the_whole_text_is_the_body",
     ),
@@ -267,7 +285,24 @@ ASTER: Final[dict[int, str | tuple[str, ...]]] = {
     75: f"{_READ}::test_73_to_77_calls_results_and_messages_without_words",
     76: f"{_READ}::test_73_to_77_calls_results_and_messages_without_words",
     77: f"{_READ}::test_73_to_77_calls_results_and_messages_without_words",
-    **dict.fromkeys(range(78, 93), _CONSOLIDATION),
+    78: "persist/test_memory_plan.py::test_a_plan_says_all_that_it_may",
+    79: "persist/test_memory_plan.py::test_json_as_models_write_it_is_read",
+    80: "persist/test_memory_plan.py::test_what_is_no_json_says_where",
+    81: f"{_APPLY}::test_the_journal_tells_all_of_it_as_one_step",
+    82: f"{_APPLY}::test_everything_that_a_plan_says_is_done",
+    83: f"{_APPLY}::test_a_session_that_taught_nothing_is_marked_all_the_same",
+    84: _MODEL,
+    85: f"{_APPLY}::test_the_journal_tells_all_of_it_as_one_step",
+    86: _MODEL,
+    87: f"{_DIGEST}::test_a_session_in_which_nothing_was_said_has_no_digest",
+    88: f"{_DIGEST}::test_a_session_in_which_nothing_was_said_has_no_digest",
+    89: f"{_DIGEST}::test_what_was_said_and_done_stands_in_order_below_its_speaker",
+    90: f"{_DIGEST}::test_a_result_is_cut_to_600_characters_and_says_so_and_a_prompt_is_whole",
+    91: f"{_DIGEST}::test_the_oldest_goes_first_and_the_first_line_says_how_much",
+    92: (
+        f"{_DIGEST}::test_a_session_in_which_nothing_was_said_has_no_digest",
+        f"{_DIGEST}::test_each_kind_of_event_is_told_or_left_out_on_purpose",
+    ),
     **dict.fromkeys(range(93, 100), _PLANS),
 }
 

@@ -70,6 +70,19 @@ READING: Final = [
 WRITING: Final = [
     ["ingest"], ["ingest", "--check"], ["rebuild"], ["recall", "note"], ["memory", "show", "note"], ["ingest"],
 ]  # fmt: skip
+WRITING_THE_STORE: Final = [
+    ["memory", "add", "a fact"], ["memory", "add", "--title", "Roses", "they need water"],
+    ["memory", "add", "--title", "Roses", "they need more water"], ["remember", "--title", "Tulips", "none for them"],
+    ["memory", "add", "--title", "Flowers", "--supersedes", "Tulips", "all of them"], ["memory", "archive", "Tulips"],
+    ["memory", "restore", "Tulips"], ["memory", "remove", "Roses"], ["memory", "restore", "Roses"],
+    ["forget", "Flowers"], ["sessions", "start", "--id", "begun", "--cwd", "/w/new"],
+    ["sessions", "start", "--aether", "--model", "a:b", "--id", "begun-too", "--cwd", "/w/new"],
+    ["sessions", "rename", SESSION, "Roses"], ["sessions", "relocate", SESSION, "/w/beta"],
+    ["sessions", "history", "--rebuild"], ["sessions", "import", "--all"],
+    ["sessions", "prune", "--project", "/w/new", "--empty", "--yes"], ["sessions", "delete", "--yes", "begun-too"],
+    ["ingest", "--keep"],
+]  # fmt: skip
+"""What changes the store: memory, sessions, kept copies."""
 NOT_THERE: Final = [["show", f"{SESSION}:99"], ["show", "nobody"], ["recall", "nothing"], ["search", "no such words"]]
 EVERYTHING: Final = [*WRITING, *READING, *NOT_THERE]
 NEVER_OPENED: Final = (
@@ -196,6 +209,39 @@ def test_law_7_what_is_made_is_private_from_the_first_byte(everything: Watched) 
     assert {path: mode for path, mode in modes.items() if mode != (0o700 if path.is_dir() else 0o600)} == {}
     assert everything.unmasked == set()
     assert {name for event, name in everything.changed if event == "os.chmod"} == set()
+
+
+@pytest.fixture(scope="module")
+def store_written(tmp_path_factory: pytest.TempPathFactory) -> Watched:
+    """Every command that changes the store, run once in a home with files of each agent."""
+    home = filled_home(tmp_path_factory.mktemp("written"))
+    for path in home.rglob("*.jsonl"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))  # nobody writes them now
+    watched = watch(home, WRITING_THE_STORE)
+    assert [code for code, *_ in watched.answers] == [0] * len(WRITING_THE_STORE), watched.answers
+    return watched
+
+
+def test_law_1_what_changes_the_store_changes_no_file_of_another_agent(store_written: Watched) -> None:
+    ours = (".local/share/aster/", ".aether/sessions/", ".cache", ".config/aster-index", ".local/share/aster")
+    assert {name for name in store_written.touched if not name.startswith(ours)} <= {".config", ".aether/sessions"}
+    after = state(store_written.home)
+    foreign = {name: held for name, held in store_written.before.items() if name.startswith(".claude")}
+    assert foreign == {name: held for name, held in after.items() if name.startswith(".claude")}
+    opened = store_written.read | store_written.written
+    assert [name for name in NEVER_OPENED if str(store_written.home / name) in opened] == []
+    assert store_written.network == []
+
+
+def test_law_7_what_changes_the_store_makes_private_files_from_the_first_byte(store_written: Watched) -> None:
+    made = [path for path in store_written.made if path.exists() and not path.is_symlink()]
+    names = {path.name for path in made}
+    assert {"roses.md", "tulips.md", ".archive", "catalogue.json", "config.yaml", ".import.lock"} <= names
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in made}
+    assert {path: mode for path, mode in modes.items() if mode != (0o700 if path.is_dir() else 0o600)} == {}
+    assert store_written.unmasked == set()
+    assert {name for event, name in store_written.changed if event == "os.chmod"} == set()
+    assert not list(store_written.home.rglob(".tmp-*"))
 
 
 def test_law_7_the_network_is_never_asked(everything: Watched) -> None:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 EXAMPLES: Final = (
     """echo '{"type":"message","role":"user","content":"hello"}' | asx sessions append ID""",
+    """echo '{"type":"message","role":"tool","tool_call_id":"c1","content":"04:12"}' | asx sessions append ID""",
+    """echo '{"type":"title","title":"High water at station 417"}' | asx sessions append ID""",
+    """echo '{"type":"summary","content":"They spoke of tides.","keep_last":6}' | asx sessions append ID""",
     "asx sessions append 01k5p3 --json < events.jsonl",
     "my-agent --events | asx sessions append aether:5b0c7f1e",
 )
@@ -40,15 +43,19 @@ def command(
     Reads stdin to its end and writes each event as it comes, so a program may keep one append open as long as it runs.
     Every line is checked before anything of it is written. A bad one ends it with code 2, its number and the reason;
     the lines before it are written, none behind it is. Only Aster's and Aether's sessions are written to.
+
+    A line of Aster's is a message with content and a role (user, assistant, tool or system), a title, a summary or an
+    eviction, as in the examples; without ts it is of now. One of Aether's is a kind and its data.
     """
     from index.store_sessions import writable_session
+    from persist.files.in_use import in_use
 
     settings = open_settings(index)
     folder = current_folder() if project is None else folder_at(project)
     session = writable_session(settings, choices.typed_text(id_), choices.typed_text(str(folder)))
     if output.is_terminal(sys.stdin):
         output.talk("reading events from the terminal, one JSON object a line; Ctrl-D ends them")
-    with followed(settings):
+    with followed(settings), in_use(session.path):  # nobody moves it away between two lines
         done, trouble = _append(settings, session)
     if trouble is not None:
         output.talk(f"the prompt history does not have every prompt: {trouble}")

@@ -8,14 +8,11 @@ a history that cannot be written never fails an append.
 from __future__ import annotations
 
 import json
-import os
 import re
-import secrets
-import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from persist import history
 from persist.aether.log import MetadataError, read_log, trimmed
@@ -24,16 +21,15 @@ from persist.agents.aether.events import user_text
 from persist.agents.aether.records import Metadata
 from persist.errors import NotFoundError, RefusedError, StoreError, StoreIOError
 from persist.files import LOCK_NAME, append_lines, locked, make_private_folder
-from persist.files.atomic import TEMPORARY_PREFIX
 from persist.files.create import create_file
-from persist.files.folders import PRIVATE_FILE, flush_folder
+from persist.files.remove import refuse_link_outside
+from persist.files.rewrite import Span, replace_span
 from persist.ids import MAX_SESSION_ID_BYTES
 from persist.lines import MAX_LINE_BYTES, decode_line, encode, iter_lines
 from persist.regular import open_regular
 from persist.sources import Record
 
 SUFFIX: Final = ".jsonl"
-_COPY_PREFIX: Final = f"{TEMPORARY_PREFIX}log-"
 _SAFE_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*\Z", re.ASCII)
 
 
@@ -82,6 +78,7 @@ def append_events(path: Path, metadata: Metadata, events: Sequence[dict[str, Rec
     Returns why a prompt did not reach the prompt history, null where all did. Raises ``NotFoundError`` when the log was
     deleted, ``RefusedError`` for an event over 64 MB, ``BusyError`` and ``StoreIOError``.
     """
+    refuse_link_outside(path, path.parent)
     append_lines(path, [wire_line(event) for event in events], existing="required")
     texts = (user_text(event["data"]) for event in events if _is_prompt(event))
     try:
@@ -114,44 +111,27 @@ def wire_line(record: dict[str, Record]) -> bytes:
 def rewrite_cwd(path: Path, cwd: str) -> None:
     """Replace a log's metadata by the same with another ``cwd``; every other byte stays, in a file renamed over it.
 
-    Under the folder's lock. What a program without the lock appends while the copy is made is copied as well, up to the
-    rename and just behind it. Raises ``NotFoundError``, ``MetadataError``, ``RefusedError`` for a link, ``BusyError``
-    and ``StoreIOError``; on failure the old file stands. Cost: the file is copied, in pieces.
+    Under the folder's lock; a log that says so already is left as it is. Raises ``NotFoundError``, ``MetadataError``,
+    ``RefusedError`` for a link, ``InUseError`` where another program writes the log, ``BusyError`` and
+    ``StoreIOError``; on failure the old file stands. Cost: the file is copied, in pieces.
     """
     if path.is_symlink():
         raise RefusedError(f"{path} is a link, and its place would be taken", "relocate the session where it lies")
     with locked(path.with_name(LOCK_NAME)):
         read_log(path).metadata()
-        for leftover in path.parent.glob(f"{_COPY_PREFIX}*"):  # of one that was killed: the lock is ours now
-            leftover.unlink(missing_ok=True)
-        temporary = path.parent / f"{_COPY_PREFIX}{secrets.token_hex(8)}"
         try:
-            with open_regular(path) as old:
-                first = next(raw for raw in iter_lines(old) if trimmed(raw.data))
-                line = wire_line({**_decoded(path, first.number, trimmed(first.data)), "cwd": cwd})
-                with _private(temporary) as new:
-                    old.seek(0)
-                    new.write(old.read(first.offset_bytes) + line + b"\n")
-                    old.seek(first.offset_bytes + first.length_bytes + first.terminated)
-                    shutil.copyfileobj(old, new)
-                    new.flush()
-                    os.fsync(new.fileno())
-                temporary.replace(path)
-                flush_folder(path.parent)
-                late = old.read()
-                if late:
-                    with path.open("ab", buffering=0) as new:
-                        new.write(late)
+            with open_regular(path, 0) as file:
+                head = next(raw for raw in iter_lines(file) if trimmed(raw.data))
+                record = _decoded(path, head.number, trimmed(head.data))
+                if record.get("cwd") == cwd:
+                    return
+                line = wire_line({**record, "cwd": cwd}) + (b"" if head.terminated else b"\n")
+                span = Span(head.offset_bytes, head.offset_bytes + len(head.data.rstrip(b"\r")))
+                replace_span(path, file, span, line)
         except FileNotFoundError as error:
             raise NotFoundError("Aether session log", str(path)) from error
         except OSError as error:
             raise StoreIOError(path, "write", error.strerror or str(error)) from error
-        finally:
-            temporary.unlink(missing_ok=True)
-
-
-def _private(path: Path) -> IO[bytes]:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE), "wb")
 
 
 def _decoded(path: Path, number: int, data: bytes) -> dict[str, Record]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +18,8 @@ from typing import IO, BinaryIO, Final, NamedTuple
 from persist.archive.names import CopyName, copies_by_name
 from persist.compressed import is_compressed, plain
 from persist.errors import StoreIOError
-from persist.files.atomic import TEMPORARY_PREFIX
-from persist.files.folders import PRIVATE_FILE, flush_folder, make_private_folder
+from persist.files.folders import flush_folder, make_private_folder
+from persist.files.temporary import sweep, temporary_file
 from persist.fingerprint import edges, stat_of
 from persist.regular import open_regular
 from persist.sources import Stat
@@ -29,7 +28,6 @@ _PIECE_BYTES: Final = 1024 * 1024
 _LEVEL: Final = 6
 """Twice as fast as 9 and within a few hundredths of its size on transcripts."""
 _MANY: Final = 100
-_WRITING: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Copied(NamedTuple):
@@ -59,6 +57,7 @@ def bring_up_to_date(
     """
     name = path.rpartition("/")[2]
     copy = folder / name
+    _refuse_link_out(folder, scratch)
     with open_regular(path, 0) as original:
         now = stat_of(os.fstat(original.fileno()))
         original.read(1)  # what cannot be read must fail before any copy is closed for it
@@ -82,6 +81,7 @@ def close_gone(folder: Path, name: str, scratch: Path) -> Path | None:
     null. Raises ``StoreIOError``; the copy is then as it was.
     """
     copy = folder / name
+    _refuse_link_out(folder, scratch)
     if not os.path.lexists(copy):
         return None
     with _telling(copy, "close"):
@@ -104,15 +104,12 @@ def remove_closed(copy: Path) -> None:
 
 
 def remove_leftovers(scratch: Path) -> None:
-    """Remove what copying that was killed left behind; the caller holds the archive's lock. Raises ``StoreIOError``."""
-    with _telling(scratch, "tidy"):
-        try:
-            names = os.listdir(scratch)  # noqa: PTH208 - names alone are wanted
-        except FileNotFoundError:
-            return
-        for name in names:
-            if name.startswith(TEMPORARY_PREFIX):
-                (scratch / name).unlink(missing_ok=True)
+    """Remove what copying that was killed left behind; the caller holds the archive's lock.
+
+    Raises ``StoreIOError`` where the folder is a link that leaves the archive: nothing behind it is a copy of ours.
+    """
+    _refuse_link_out(scratch, scratch.parent)
+    sweep(scratch)
 
 
 def make_durable(copies: Sequence[Path]) -> None:
@@ -190,7 +187,7 @@ def _write_whole(original: BinaryIO, copy: Path, now: Stat, close_as: CopyName |
     """Copy the original to a new file and put that in place; what lay there gets the name ``close_as`` first."""
     make_private_folder(copy.parent)
     original.seek(0)
-    with _telling(copy, "write"), _temporary(scratch) as (descriptor, temporary):
+    with _telling(copy, "write"), temporary_file(scratch) as (descriptor, temporary):
         written = _pour(original, descriptor, now.size_bytes)
         if _was_rewritten(original, descriptor, min(written, now.size_bytes), now):
             raise _OriginalChangedError
@@ -203,7 +200,7 @@ def _write_whole(original: BinaryIO, copy: Path, now: Stat, close_as: CopyName |
 
 def _compress(copy: Path, target: Path, scratch: Path) -> None:
     zstandard = _zstandard()
-    with open_regular(copy, 0) as kept, _temporary(scratch) as (descriptor, temporary):
+    with open_regular(copy, 0) as kept, temporary_file(scratch) as (descriptor, temporary):
         status = os.fstat(kept.fileno())
         compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
         with open(os.dup(descriptor), "wb") as file:  # noqa: PTH123 - a descriptor, not a path
@@ -212,16 +209,12 @@ def _compress(copy: Path, target: Path, scratch: Path) -> None:
         temporary.rename(target)
 
 
-@contextmanager
-def _temporary(folder: Path) -> Iterator[tuple[int, Path]]:
-    """Give a new private file; it is gone afterwards, unless it was renamed."""
-    path = folder / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
-    descriptor = os.open(path, _WRITING | os.O_EXCL, PRIVATE_FILE)
-    try:
-        yield descriptor, path
-    finally:
-        os.close(descriptor)
-        path.unlink(missing_ok=True)
+def _refuse_link_out(folder: Path, base: Path) -> None:
+    """Raise ``StoreIOError`` where a folder of copies leads out of ``base`` once links are followed."""
+    real_base = os.path.realpath(base)
+    real = os.path.realpath(folder)
+    if real != real_base and not real.startswith(real_base + os.sep):
+        raise StoreIOError(folder, "write to", f"it is a link that leaves the archive, to {real}")
 
 
 @contextmanager

@@ -175,7 +175,7 @@ def _time(value: Record) -> None:
     if value is None:
         return
     if not isinstance(value, str) or not _TIME.fullmatch(value) or times.from_text(value) is None:
-        raise ShapeError("the key 'ts' is no time like 2026-08-19T07:12:08.737Z; leave it out for now")
+        raise ShapeError("the key 'ts' is no time like 2026-08-19T07:12:08.737Z; without it the line is of this moment")
 
 
 def _calls(value: Record) -> list[Record]:

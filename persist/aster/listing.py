@@ -34,7 +34,7 @@ class SessionEntry:
     """One session in a list. ``id`` is the header's, else the file's stem; ``header`` may be missing.
 
     ``turns`` counts prompts, blank ones too; ``prompts`` those with words. ``created_at`` is the header's
-    time and ``updated_at`` that of the last line that has one, else the file's; both in the index's form.
+    time and ``updated_at`` that of the last line but titles that has one, else the file's; both in the index's form.
     """
 
     id: str
@@ -120,9 +120,8 @@ def describe(path: Path, home: Path) -> SessionEntry:
             for raw in iter_lines(file):
                 if raw.oversize:
                     continue
-                if any(word in raw.data for word in _MAY_MATTER):
-                    seen.read(raw)
-                last = raw
+                if not any(word in raw.data for word in _MAY_MATTER) or not seen.read(raw):
+                    last = raw
     except OSError as error:
         raise StoreIOError(path, "read", error.strerror or str(error)) from error
     if last is not None and seen.last_number != last.number:
@@ -157,21 +156,24 @@ class _Seen:
         self.last_ts: str | None = None
         self.last_number = 0
 
-    def read(self, raw: RawLine) -> None:
-        self.last_number = raw.number
+    def read(self, raw: RawLine) -> bool:
+        """Take in a line; whether it holds nothing but titles: who names a session does not use it."""
         decoded = decode_line(raw.data)
         if not raw.terminated and not decoded.is_object:
-            return
-        for record in decoded.records:
-            self._take(record, Line(raw.number, raw.offset_bytes))
+            return False
+        titles = [self._take(record, Line(raw.number, raw.offset_bytes)) for record in decoded.records]
+        is_title = bool(titles) and all(titles)
+        if not is_title:
+            self.last_number = raw.number
+        return is_title
 
-    def _take(self, record: Record, line: Line) -> None:
+    def _take(self, record: Record, line: Line) -> bool:
         try:
             event = event_of(record, line)
         except ShapeError:
-            return
+            return False
         ts = times.from_any(record.get("ts"))
-        if ts is not None:
+        if ts is not None and not isinstance(event, Title):
             self.last_ts = ts
         if isinstance(event, Header) and self.header is None:
             self.header = event
@@ -184,6 +186,7 @@ class _Seen:
             self.prompts += event.is_visible
             if self.turns == 1:
                 self.first_prompt = event.content
+        return isinstance(event, Title)
 
 
 def transcripts(

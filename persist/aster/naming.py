@@ -15,7 +15,7 @@ from persist.aster.listing import describe
 from persist.aster.writer import now_text, wire_line
 from persist.errors import RefusedError
 from persist.files import append_lines
-from persist.files.remove import refuse_outside
+from persist.files.remove import refuse_link_outside, refuse_outside
 
 MAX_TITLE_CHARACTERS: Final = 300
 
@@ -37,6 +37,7 @@ def rename_file(path: Path, home: Path, title: str) -> None:
     that leads out of the store; ``NotFoundError``, ``BusyError``, ``StoreIOError``. Cost: the file is read once.
     """
     refuse_outside(path, home)
+    refuse_link_outside(path, home)
     entry = describe(path, home)
     version = SUPPORTED_VERSION if entry.header is None else entry.header.version
     if version is None or version > SUPPORTED_VERSION:

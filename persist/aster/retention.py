@@ -20,11 +20,12 @@ from persist.errors import BusyError, StoreError
 from persist.files.in_use import why_in_use
 from persist.files.lock import LOCK_NAME, locked_if_free
 from persist.files.remove import refuse_outside, remove_inside
+from persist.files.temporary import sweep
 from persist.fingerprint import stat_of
 from persist.ids import project_slug
 from persist.known_sessions import StoredFile, StoredSession
 from persist.projects import ProjectResolver
-from persist.removal import forget_prompts
+from persist.removal import forget_prompts, locks_of
 from persist.sources import Trouble
 
 EMPTY: Final = "empty"
@@ -94,7 +95,8 @@ def candidates_of(homes: Sequence[Path], project: str) -> tuple[list[Candidate],
     """Return the sessions whose recorded folder belongs to ``project``, and the files that are left alone.
 
     A file without a header belongs to no project and is not told; one in the folder of the project's slug that cannot
-    be read is. Cost: the headers of all transcripts, and the project's transcripts whole.
+    be read is, and one of another format version, whose last activity nobody here can tell.
+    Cost: the headers of all transcripts, and the project's transcripts whole.
     """
     resolver = ProjectResolver()
     troubles: list[Trouble] = []
@@ -112,7 +114,12 @@ def candidates_of(homes: Sequence[Path], project: str) -> tuple[list[Candidate],
             if path.parent.name == project_slug(project):
                 left.append(LeftAlone(path, "it cannot be read" if isinstance(error, OSError) else str(error)))
             continue
-        if candidate is not None:
+        if candidate is None:
+            continue
+        header = candidate.entry.header
+        if header is not None and header.version != SUPPORTED_VERSION:
+            left.append(LeftAlone(path, "its format version is another than this program knows"))
+        else:
             found.append(candidate)
     return found, left
 
@@ -174,10 +181,16 @@ def remove(candidate: Candidate) -> Outcome:
     if why is not None:
         return Outcome(why)
     entry = candidate.entry
-    trouble = forget_prompts(StoredSession(AGENT, entry.id, candidate.files))
+    session = StoredSession(AGENT, entry.id, candidate.files)
+    trouble = None
     try:
+        for lock in locks_of(session):
+            with locked_if_free(lock):
+                pass
+        trouble = forget_prompts(session)
         for file in candidate.files:
             with locked_if_free(file.path.with_name(LOCK_NAME)):
+                sweep(file.path.parent)
                 why = why_left(candidate) if file.path == entry.path else None
                 if why is not None:
                     return Outcome(why, trouble)

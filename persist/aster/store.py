@@ -11,6 +11,7 @@ import builtins
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from persist.agents.aster import shapes
 from persist.agents.aster.agent import locate
@@ -25,6 +26,9 @@ from persist.places import current_environment
 from persist.projects import ProjectResolver, project_of
 from persist.regular import open_regular
 from persist.sources import Environment, Trouble
+
+if TYPE_CHECKING:
+    from persist.digest import Digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,22 @@ class Store:
     def resume(self, session_id: str) -> Resumed:
         """Return the chat of a session for its next turn. Raises what :meth:`find` raises; creates nothing."""
         return resume_file(self.path_of(session_id))
+
+    def digest(self, session_id: str, cwd: str | None = None) -> Digest:
+        """Return a session in at most 24,000 bytes, for a model to learn from; ``cwd`` as for :meth:`path_of`.
+
+        Raises what :meth:`find` raises. Without an index nobody knows what is a copy of another session.
+        """
+        from persist.agents.aster.agent import AGENT
+        from persist.digest import Head
+        from persist.digesting import digest_transcript
+
+        path = self.path_of(session_id, cwd)
+        home = next((home for home in self.homes if path.is_relative_to(home)), self.home)
+        found = describe(path, home)
+        project = _project(path, ProjectResolver())
+        head = Head(found.id, AGENT.name, found.title, project, found.created_at, found.updated_at)
+        return digest_transcript(AGENT, path, head)
 
     def _in_project(self, cwd: str, root: str, session_id: str) -> Path | None:
         resolver = ProjectResolver()

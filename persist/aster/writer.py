@@ -20,11 +20,13 @@ from persist import history
 from persist.agents.aster.shapes import SUPPORTED_VERSION, Call
 from persist.aster.chat import KEPT_BY_ASTER, folded_before, keeps_last
 from persist.aster.incoming import Given
+from persist.aster.key_order import call_record, header_record, message_record, summary_record
 from persist.aster.places import SESSIONS, find_in_folder, new_session_path
 from persist.aster.transcript import Citation, Header, Reasoning, TokenCounts, Transcript, read_header
 from persist.errors import RefusedError, StoreError
 from persist.files import LOCK_NAME, append_lines, locked, make_private_folder
 from persist.files.create import create_file
+from persist.files.remove import refuse_link_outside, refuse_outside
 from persist.ids import checked_session_id, new_session_id
 from persist.lines import MAX_LINE_BYTES, encode
 from persist.sources import Record
@@ -74,22 +76,21 @@ class SessionWriter:
         path = new_session_path(home, repo_root, session_id or new_session_id())
         if path.name == history.HISTORY_NAME:
             raise RefusedError(f"a session cannot be called {path.stem}, as the prompt history is", "choose another id")
-        record = {
-            "type": "session",
-            "id": path.stem,
-            "v": SUPPORTED_VERSION,
-            "created_at": created_at or now_text(),
-            "cwd": cwd,
-            "repo_root": repo_root,
-            "model": model,
-            "base_url": base_url,
-            "aster_version": aster_version,
-            "title": title,
-            "schedule": schedule,
-            "imported_from": imported_from,
-            "parent": parent,
-        }
-        line = wire_line({key: value for key, value in record.items() if value is not None})
+        record = header_record(
+            session_id=path.stem,
+            created_at=created_at or now_text(),
+            cwd=cwd,
+            repo_root=repo_root,
+            model=model,
+            base_url=base_url,
+            aster_version=aster_version,
+            title=title,
+            schedule=schedule,
+            imported_from=imported_from,
+            parent=parent,
+        )
+        line = wire_line(record)
+        refuse_outside(path, home / SESSIONS)
         make_private_folder(path.parent)
         with locked(path.with_name(LOCK_NAME)):
             if session_id is not None and find_in_folder(path.parent, path.stem) is not None:
@@ -104,6 +105,7 @@ class SessionWriter:
         Raises ``NotFoundError``, ``RefusedError`` when the header's version is newer than ours or no number,
         and ``StoreIOError``.
         """
+        refuse_link_outside(path, _store_of(path))
         header = read_header(path)
         if header is not None and (header.version is None or header.version > SUPPORTED_VERSION):
             raise RefusedError(
@@ -154,7 +156,7 @@ class SessionWriter:
 
     def user(self, content: str, *, ts: str | None = None) -> None:
         """Append what a person typed, and add it to the prompt history."""
-        self._message("user", ts, content=content)
+        self._append(message_record("user", ts or now_text(), content=content))
         if self._keeps_history:
             self._remember([content])
 
@@ -172,23 +174,24 @@ class SessionWriter:
 
         Raises ``ValueError`` for a call without id or name.
         """
-        self._message(
+        record = message_record(
             "assistant",
-            ts,
+            ts or now_text(),
             content=content,
-            tool_calls=[_call(call) for call in tool_calls] or None,
+            tool_calls=[_call(call) for call in tool_calls],
             usage=_usage(usage),
-            annotations=[_citation(citation) for citation in annotations] or None,
+            annotations=[_citation(citation) for citation in annotations],
             reasoning=_reasoning(reasoning),
         )
+        self._append(record)
 
     def tool(self, content: str, tool_call_id: str, *, ts: str | None = None) -> None:
         """Append a tool's result; one that failed begins with ``error: ``."""
-        self._message("tool", ts, content=content, tool_call_id=tool_call_id)
+        self._append(message_record("tool", ts or now_text(), content=content, tool_call_id=tool_call_id))
 
     def system(self, content: str, *, ts: str | None = None) -> None:
         """Append steering text of the harness: recorded, never replayed."""
-        self._message("system", ts, content=content)
+        self._append(message_record("system", ts or now_text(), content=content))
 
     def summary(
         self,
@@ -250,39 +253,9 @@ class SessionWriter:
         """Return a summary's record with both positions, ``keeps_from_line`` as given or from the file."""
         transcript = Transcript.load(self.path)
         line_number = record.get("keeps_from_line") or keeps_last(transcript, keep_last)
-        ordered = {
-            "type": "summary",
-            "content": record["content"],
-            "replaces_through": folded_before(transcript, line_number),
-            "ts": record["ts"],
-            "keeps_from_line": line_number,
-        }
+        folded = folded_before(transcript, line_number)
+        ordered = summary_record(record["content"], record["ts"], replaces_through=folded, keeps_from_line=line_number)
         return {**ordered, **{key: value for key, value in record.items() if key not in ordered}}
-
-    def _message(
-        self,
-        role: str,
-        ts: str | None,
-        *,
-        content: str | None = None,
-        tool_calls: list[Record] | None = None,
-        tool_call_id: str | None = None,
-        usage: Record = None,
-        annotations: list[Record] | None = None,
-        reasoning: Record = None,
-    ) -> None:
-        record = {
-            "type": "message",
-            "role": role,
-            "content": content,
-            "tool_calls": tool_calls,
-            "tool_call_id": tool_call_id,
-            "ts": ts or now_text(),
-            "usage": usage,
-            "annotations": annotations,
-            "reasoning": reasoning,
-        }
-        self._append({key: value for key, value in record.items() if value is not None})
 
     def _append(self, record: dict[str, Record]) -> None:
         self._append_lines([wire_line(record)])
@@ -307,6 +280,11 @@ class SessionWriter:
             self.history_trouble = str(error)
 
 
+def _store_of(path: Path) -> Path:
+    """Return the folder that a transcript lies in once and for all: the sessions' where it is one of a store."""
+    return path.parent.parent if path.parent.parent.name == SESSIONS else path.parent
+
+
 def now_text() -> str:
     """Return this moment as Aster writes it: UTC, ``Z``, a fraction of 0, 3, 6 or 9 digits as needed."""
     seconds, fraction_ns = divmod(time.time_ns(), 1_000_000_000)
@@ -329,7 +307,7 @@ def wire_line(record: dict[str, Record]) -> bytes:
 def _call(call: Call) -> Record:
     if not call.id or not call.name:
         raise ValueError("a tool call needs an id and a name")
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments or "{}"}}
+    return call_record(call.id, call.name, call.arguments or "{}")
 
 
 def _usage(usage: TokenCounts | None) -> Record:

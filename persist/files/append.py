@@ -2,7 +2,7 @@ r"""Appends lines so that no other line is lost to them, nor they to a torn one 
 
 Standard library only. Each line reaches the file with its newline in one ``write`` on a descriptor opened
 ``O_APPEND``: writers that know nothing of the lock (Aster) cannot land inside it. Where the file does not end in
-``\n``, one is put before the first line, in the same write.
+``\n``, one is put before the first line, in the same write. A line that a full disk cut is taken back.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Final, Literal
 
@@ -96,12 +96,37 @@ def _is_torn(descriptor: int) -> bool:
     return True
 
 
+def append_whole(descriptor: int, data: bytes, *, durable: bool = False) -> None:
+    """Write ``data`` through a descriptor opened ``O_APPEND``, whole or not at all; on the disk if ``durable``.
+
+    What a full disk cut is taken back, unless another program appended meanwhile: what is its own is never cut. Raises
+    ``OSError``.
+    """
+    begin = written = 0
+    try:
+        while written < len(data):
+            count = os.write(descriptor, memoryview(data)[written:])
+            if not written:
+                begin = os.lseek(descriptor, 0, os.SEEK_CUR) - count
+            written += count
+        if durable:
+            os.fsync(descriptor)
+    except OSError:
+        if written:
+            _take_back(descriptor, begin, begin + written)
+        raise
+
+
+def _take_back(descriptor: int, begin: int, end: int) -> None:
+    with suppress(OSError):
+        if os.lseek(descriptor, 0, os.SEEK_CUR) == os.fstat(descriptor).st_size == end:
+            os.ftruncate(descriptor, begin)
+
+
 def _write(descriptor: int, lines: list[bytes], durable: bool) -> None:
     torn = _is_torn(descriptor)
     for line in lines:
-        rest = memoryview(b"\n" + line if torn else line)
+        append_whole(descriptor, b"\n" + line if torn else line)
         torn = False
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
     if durable and lines:
         os.fsync(descriptor)

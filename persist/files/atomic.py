@@ -6,15 +6,13 @@ Standard library only. Never used for transcripts, which are only appended to.
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
-from typing import Final
 
 from persist.errors import StoreIOError
-from persist.files.folders import PRIVATE_FILE, flush_folder, make_private_folder
+from persist.files.folders import flush_folder, make_private_folder
+from persist.files.temporary import TEMPORARY_PREFIX, temporary_file
 
-TEMPORARY_PREFIX: Final = ".tmp-"
-"""No agent and no discovery takes a name that begins so for a source."""
+__all__ = ["TEMPORARY_PREFIX", "write_all", "write_atomic"]
 
 
 def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
@@ -25,25 +23,20 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
     """
     target = Path(os.path.realpath(path))
     make_private_folder(target.parent)
-    temporary = target.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
     try:
-        _write_new(temporary, data, durable)
-        temporary.replace(target)
-        if durable:
-            flush_folder(target.parent)
+        with temporary_file(target.parent) as (descriptor, temporary):
+            write_all(descriptor, data)
+            if durable:
+                os.fsync(descriptor)
+            temporary.replace(target)
+            if durable:
+                flush_folder(target.parent)
     except OSError as error:
         raise StoreIOError(path, "write", error.strerror or str(error)) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
-def _write_new(path: Path, data: bytes, durable: bool) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
-    try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-        if durable:
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte of ``data`` where a descriptor stands. Raises ``OSError``."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

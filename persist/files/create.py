@@ -6,12 +6,12 @@ Standard library only. A process killed in between leaves no file of that name, 
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 
 from persist.errors import RefusedError, StoreIOError
-from persist.files.atomic import TEMPORARY_PREFIX
-from persist.files.folders import PRIVATE_FILE, flush_folder, make_private_folder
+from persist.files.atomic import write_all
+from persist.files.folders import flush_folder, make_private_folder
+from persist.files.temporary import temporary_file
 
 
 def create_file(path: Path, data: bytes) -> None:
@@ -21,29 +21,24 @@ def create_file(path: Path, data: bytes) -> None:
     behind. The caller holds the folder's lock.
     """
     make_private_folder(path.parent)
-    temporary = path.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
     try:
-        _write(temporary, data)
-        _give_name(temporary, path)
-        flush_folder(path.parent)
+        with temporary_file(path.parent) as (descriptor, temporary):
+            write_all(descriptor, data)
+            os.fsync(descriptor)
+            give_name(temporary, path)
+            flush_folder(path.parent)
     except FileExistsError:
         raise RefusedError(f"{path} exists already", "open it to append") from None
     except OSError as error:
         raise StoreIOError(path, "make", error.strerror or str(error)) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
-def _write(path: Path, data: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(descriptor)
+def give_name(temporary: Path, path: Path) -> None:
+    """Give a file its name, never in the place of another: link it, which refuses a name that is taken.
 
-
-def _give_name(temporary: Path, path: Path) -> None:
-    """Link, which refuses a name that is taken; where the file system knows no links, look and rename."""
+    Where the file system knows no links, look and rename; the lock of the folder keeps our own writers away. Raises
+    ``FileExistsError`` and ``OSError``.
+    """
     try:
         path.hardlink_to(temporary)
     except FileExistsError:

@@ -1,7 +1,8 @@
 """Tells whether another program has a file open for writing, where the system can say so.
 
-Standard library only. Linux grants a read lease on a file only while nobody has it open for writing (``fcntl(2)``,
-"Leases"): asking for one is a question, and nothing is read or written. Other systems have no such question.
+Standard library and ``persist.errors`` only. Linux grants a read lease on a file only while nobody has it open for
+writing (``fcntl(2)``, "Leases"): asking for one is a question, and nothing is read or written. Other systems have no
+such question.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from contextlib import contextmanager
 from errno import EAGAIN
 from pathlib import Path
 from typing import Final
+
+from persist.errors import StoreIOError
 
 QUIET_S: Final = 5.0
 """A file that changed less than so long ago may be in the middle of being written."""
@@ -70,6 +73,22 @@ def is_open_elsewhere(path: Path) -> bool:
         return False
     try:
         return has_writer(descriptor) is True
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def in_use(path: Path) -> Iterator[None]:
+    """Hold a file open for writing, without writing: whoever asks is told that it is in use until the block ends.
+
+    Waits while somebody holds a lease. Raises ``StoreIOError`` where it cannot be opened; a link is not followed.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise StoreIOError(path, "append to", error.strerror or str(error)) from error
+    try:
+        yield
     finally:
         os.close(descriptor)
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 from persist.errors import BusyError, StoreIOError
 from persist.files.folders import PRIVATE_FILE, make_private_folder
+from persist.files.temporary import sweep
 
 LOCK_NAME: Final = ".lock"
 """One lock file per folder of the store; it stays, empty, because removing it would race."""
@@ -29,8 +31,8 @@ def locked(path: Path, timeout_s: float = WAIT_S) -> Iterator[None]:
     """Hold the lock file at ``path`` for the block; made 0600 where missing, never removed.
 
     Not re-entrant: taking it again inside the block waits until the time is over. The operating system
-    lets go when the holder dies. Raises ``BusyError`` after ``timeout_s`` seconds, ``StoreIOError`` where
-    the file cannot be made.
+    lets go when the holder dies; what a killed one left in the lock's folder is swept away. Raises ``BusyError``
+    after ``timeout_s`` seconds, ``StoreIOError`` where the file cannot be made.
     """
     from filelock import FileLock, Timeout
 
@@ -45,6 +47,7 @@ def locked(path: Path, timeout_s: float = WAIT_S) -> Iterator[None]:
     except OSError as error:
         raise StoreIOError(path, "lock", error.strerror or str(error)) from error
     try:
+        sweep(path.parent)
         yield
     finally:
         lock.release()
@@ -74,6 +77,25 @@ def locked_if_free(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)  # lets go of the lock
+
+
+@contextmanager
+def locked_soon(path: Path, timeout_s: float) -> Iterator[None]:
+    """Hold the lock file at ``path`` for the block as ``locked`` does, for a wait so short that it sweeps nothing.
+
+    Never imports filelock. Raises ``BusyError`` after ``timeout_s`` seconds, ``StoreIOError`` as ``locked_if_free``.
+    """
+    end_s = time.monotonic() + timeout_s
+    with ExitStack() as held:
+        while True:
+            try:
+                held.enter_context(locked_if_free(path))
+                break
+            except BusyError as error:
+                if time.monotonic() >= end_s:
+                    raise BusyError(path, timeout_s) from error
+            time.sleep(_POLL_S)
+        yield
 
 
 def _is_still_at(path: Path, descriptor: int) -> bool:

@@ -8,26 +8,28 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 from persist.errors import RefusedError, StoreIOError
-from persist.files.atomic import TEMPORARY_PREFIX
 from persist.files.folders import flush_folder
-
-LEFTOVER_PREFIX: Final = f"{TEMPORARY_PREFIX}relocate-"
-"""What a killed relocation leaves behind begins so; made and removed under the folder's lock alone."""
 
 
 def refuse_outside(path: Path, base: Path) -> None:
     """Raise ``RefusedError`` where the folder of ``path`` lies outside of ``base`` once links are followed."""
+    _refuse_leading_out(path.parent, base)
+
+
+def refuse_link_outside(path: Path, base: Path) -> None:
+    """Raise ``RefusedError`` where what ``path`` names, or would name, lies outside of ``base``: to be written to."""
+    _refuse_leading_out(path, base)
+
+
+def _refuse_leading_out(path: Path, base: Path) -> None:
     real_base = os.path.realpath(base)
-    real = os.path.realpath(path.parent)
+    real = os.path.realpath(path)
     if real != real_base and not real.startswith(real_base.rstrip(os.sep) + os.sep):
         raise RefusedError(
-            f"{path.parent} is a link that leaves the store: it leads to {real}",
-            "nothing is changed behind such a link",
+            f"{path} is a link that leaves the store: it leads to {real}", "nothing is changed behind such a link"
         )
 
 
@@ -57,10 +59,3 @@ def remove_inside(path: Path, base: Path) -> bool:
     finally:
         os.close(folder)
     return True
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Remove what a killed relocation left in a folder; the caller holds the folder's lock. Never raises."""
-    with suppress(OSError):
-        for path in folder.glob(f"{LEFTOVER_PREFIX}*"):
-            path.unlink(missing_ok=True)

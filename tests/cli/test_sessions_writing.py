@@ -154,6 +154,28 @@ class TestAppend:
         running.communicate()
         assert Transcript.load(path).user_turns == 3
 
+    @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who has a file open")
+    def test_a_session_is_not_moved_away_while_an_append_waits(self, asx: Asx, project: Path) -> None:
+        session_id, path = start(asx, project)
+        running = subprocess.Popen(
+            [sys.executable, "-m", "cli", "sessions", "append", session_id],
+            stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=project,
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        )  # fmt: skip
+        assert running.stdin is not None
+        running.stdin.write(given(user("one")))
+        running.stdin.flush()
+        deadline = time.monotonic() + 20
+        while Transcript.load(path).user_turns < 1:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        refused = asx("sessions", "relocate", session_id, str(project.parent), "--json")
+        assert (refused.code, path.is_file()) == (5, True)
+        running.stdin.write(given(user("two")))
+        running.communicate()
+        assert Transcript.load(path).user_turns == 2
+        assert asx("sessions", "relocate", session_id, str(project.parent)).code == 0
+
     def test_an_aether_session_takes_aethers_events(self, asx: Asx, project: Path) -> None:
         session_id, path = start(asx, project, "--aether", "--model", "a:b")
         chunk = make.aether_answer("grow", "m1")

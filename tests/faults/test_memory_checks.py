@@ -76,13 +76,33 @@ def test_b87_a_title_is_the_text_that_was_typed(name: str, memory: Path, asx: As
     assert asx("memory", "show", name).stdout == "the body\n"
 
 
+def test_a_block_is_found_by_the_title_that_was_typed(memory: Path, asx: Asx) -> None:
+    assert (
+        asx("remember", "--title", "Größe der Fächer", "--description", "about shelves", "Forty by thirty.").code == 0
+    )
+    assert asx("ingest", "--quiet").code == 0
+    (path,) = memory.glob("*.md")
+    for words in (("Fächer",), ("--words", "größe"), ("--regex", "^Größe .*r$")):
+        hit = asx("search", "--in", "memory", "--json", *words).json()["hits"][0]
+        assert (hit["name"], hit["source"]["path"], hit["count"]) == (path.stem, str(path), 1)
+        start, end = hit["spans"][0]
+        assert hit["text"].encode()[start:end].decode() in "Größe der Fächer"
+    (row,) = asx("query", "--json", "SELECT name, title, description, body FROM memory_blocks").json()["rows"]
+    assert row == [path.stem, "Größe der Fächer", "about shelves", "Forty by thirty."]
+    assert asx("remember", "--title", "größe der fächer", "Fifty by thirty.").code == 0
+    assert asx("search", "--in", "memory", "--json", "Fächer").json()["total"] == 1
+    assert asx("verify").code == 0
+
+
 READING_AND_WRITING_BESIDE: Final = (
     ["ingest", "--quiet"], ["search", "--in", "memory", "Tables"], ["memory", "list"],
     ["memory", "show", "Database naming"], ["recall", "database-naming"], ["remember", "a fact"],
     ["remember", "--title", "Other", "another block"], ["remember", "--title", "Other", "another text"],
     ["memory", "archive", "other"], ["memory", "restore", "other"], ["forget", "other"], ["memory", "log"],
     ["memory", "context"], ["memory", "tools"], ["rebuild", "--quiet"], ["verify"],
-    ["show", "--block", "Database naming"], ["query", "SELECT * FROM memory_blocks"],
+    ["show", "--block", "Database naming"], ["query", "SELECT * FROM memory_blocks"], ["ingest", "--check"],
+    ["ingest", "--keep"], ["report", "memory-by-block"], ["status"], ["memory", "list", "--archived"],
+    ["memory", "add", "--title", "Third", "--pin", "--alias", "x", "one more"], ["memory", "remove", "third"],
 )  # fmt: skip
 
 

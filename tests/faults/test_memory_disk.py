@@ -66,6 +66,8 @@ class TestAFullDisk:
         assert processes.run_on_small_disk(add, SMALL_BYTES) == (0, "")
         assert "cannot append to" in troubles.read_text()
         assert (store.read_project() or "").endswith(f"- {'y' * 150}\n")
+        assert (memory / "journal.jsonl").read_bytes().count(b"\n") == 75  # a line that does not fit leaves no part
+        assert (memory / "journal.jsonl").read_bytes().endswith(b"}\n")
         store.append_project("z")
         assert (memory / "journal.jsonl").read_bytes().endswith(b'"detail":"z"}\n')
 
@@ -114,7 +116,7 @@ class TestAFullDisk:
             files = note_files(store.folder)
             for word in done:
                 assert any(data.endswith(f"{word} ends here\n".encode()) for data in files.values()), word
-            assert_sound_but_for_the_tail(store.folder)
+            assert_sound(store.folder)
             next(iter(sorted((store.folder / ".archive").iterdir()))).unlink()
             for path in list((store.folder / ".archive").iterdir())[:5]:
                 path.unlink()
@@ -122,14 +124,6 @@ class TestAFullDisk:
             assert store.peek("T").note.body == long_text("after")
         finally:
             subprocess.run(["umount", str(disk)], check=True)
-
-
-def assert_sound_but_for_the_tail(folder: Path) -> None:
-    """Check the folder as :func:`assert_sound` does; a full disk may have cut lines of the journal."""
-    journal = folder / "journal.jsonl"
-    whole = [line for line in journal.read_bytes().split(b"\n") if line.endswith(b"}")]
-    journal.write_bytes(b"".join(line + b"\n" for line in whole))
-    assert_sound(folder)
 
 
 class TestAReadOnlyHome:
@@ -213,6 +207,20 @@ class TestLinksThatLeaveTheStore:
         assert not (memory / "canary.md").is_symlink()
         store.remember("ours now", "canary")
         assert outside.read_bytes() == before
+
+    def test_project_memory_and_journal_are_not_written_through_one(self, memory: Path, tmp_path: Path) -> None:
+        canary = tmp_path / "canary"
+        canary.write_bytes(b"canary\n")
+        memory.mkdir(parents=True)
+        (memory / "ASTER.md").symlink_to(canary)
+        store = MemoryStore(memory)
+        with pytest.raises(RefusedError, match="leaves the store"):
+            store.append_project("a fact")
+        (memory / "journal.jsonl").symlink_to(canary)
+        change = store.remember("one", "T")
+        assert "leaves the store" in (change.journal_trouble or "")
+        assert store.recall("T").note.body == "one"
+        assert canary.read_bytes() == b"canary\n"
 
     def test_an_archive_that_is_one_is_refused(self, memory: Path, tmp_path: Path) -> None:
         elsewhere = tmp_path / "elsewhere"

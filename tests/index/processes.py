@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -60,6 +61,7 @@ def run_on_small_disk(act: Callable[[], object], largest_file_bytes: int) -> tup
     """Run ``act`` in a child in which no file can grow beyond so many bytes."""
 
     def limited() -> None:
+        sys.dont_write_bytecode = True  # what is cut there would be imported by every later process
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file_bytes, largest_file_bytes))
         act()
 

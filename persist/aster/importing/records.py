@@ -1,6 +1,6 @@
-"""The records of a transcript that an import writes, in Aster's key order (``spec/aster.md`` 1.3).
+"""What an import makes of foreign words, results and arguments, so that Aster finds them as it writes its own.
 
-Pure. Absent fields are left out; times lose a fraction of zeros, as Aster writes them.
+Pure. Records are ``persist.aster.key_order``'s; times lose a fraction of zeros, as Aster writes them.
 """
 
 from __future__ import annotations
@@ -12,39 +12,14 @@ from typing import Final
 
 import orjson
 
-from persist.agents.aster.shapes import ERROR_PREFIX, SUPPORTED_VERSION, Call
+from persist.agents.aster.shapes import ERROR_PREFIX, Call
+from persist.aster import key_order
 from persist.lines import encode
 from persist.sources import Record
 
 RESULT_BYTES: Final = 24_000
 """What Aster keeps of a tool's result (``spec/aster.md`` 1.5)."""
 _NO_NAME: Final = "unknown"
-
-
-def header_record(
-    *,
-    session_id: str,
-    created_at: str,
-    cwd: str,
-    repo_root: str,
-    model: str | None,
-    title: str | None,
-    imported_from: str,
-) -> dict[str, Record]:
-    """Return the header of an imported session; ``imported_from`` is ours, behind Aster's keys."""
-    return _without_nulls(
-        {
-            "type": "session",
-            "id": session_id,
-            "v": SUPPORTED_VERSION,
-            "created_at": wire_time(created_at),
-            "cwd": cwd,
-            "repo_root": repo_root,
-            "model": model,
-            "title": title,
-            "imported_from": imported_from,
-        }
-    )
 
 
 def message_record(
@@ -57,28 +32,16 @@ def message_record(
     reasoning: str | None = None,
 ) -> dict[str, Record]:
     """Return a message. The tokens of a thought are estimated as Aster does: four characters are one."""
-    return _without_nulls(
-        {
-            "type": "message",
-            "role": role,
-            "content": content,
-            "tool_calls": [_call(call) for call in calls] or None,
-            "tool_call_id": tool_call_id,
-            "ts": wire_time(ts),
-            "reasoning": {"text": reasoning, "tokens": math.ceil(len(reasoning) / 4)} if reasoning else None,
-        }
+    return key_order.message_record(
+        role,
+        wire_time(ts),
+        content=content,
+        tool_calls=[
+            key_order.call_record(call.id, call.name or _NO_NAME, _arguments(call.arguments)) for call in calls
+        ],
+        tool_call_id=tool_call_id,
+        reasoning={"text": reasoning, "tokens": math.ceil(len(reasoning) / 4)} if reasoning else None,
     )
-
-
-def summary_record(content: str, ts: str, *, replaces_through: int, keeps_from_line: int) -> dict[str, Record]:
-    """Return a summary that stands for the first ``replaces_through`` visible messages, all before its own line."""
-    return {
-        "type": "summary",
-        "content": content,
-        "replaces_through": replaces_through,
-        "ts": wire_time(ts),
-        "keeps_from_line": keeps_from_line,
-    }
 
 
 def result_text(text: str | None, *, failed: bool) -> str:
@@ -105,11 +68,6 @@ def is_visible(record: dict[str, Record]) -> bool:
     return record.get("role") in ("user", "assistant") and isinstance(content, str) and bool(content.strip())
 
 
-def _call(call: Call) -> Record:
-    function = {"name": call.name or _NO_NAME, "arguments": _arguments(call.arguments)}
-    return {"id": call.id, "type": "function", "function": function}
-
-
 def _arguments(text: str | None) -> str:
     """Return arguments as the text of a JSON object; free text (a patch, a script) becomes its ``input``."""
     if text is None:
@@ -119,7 +77,3 @@ def _arguments(text: str | None) -> str:
     except orjson.JSONDecodeError:
         is_object = False
     return text if is_object else json.dumps({"input": text}, ensure_ascii=False, separators=(",", ":"))
-
-
-def _without_nulls(record: dict[str, Record]) -> dict[str, Record]:
-    return {key: value for key, value in record.items() if value is not None}

@@ -16,7 +16,8 @@ from typing import Final
 from persist.agents.aster.shapes import Call
 from persist.aster.importing.candidates import Group
 from persist.aster.importing.injected import BETWEEN_PARTS
-from persist.aster.importing.records import is_visible, message_record, result_text, summary_record
+from persist.aster.importing.records import is_visible, message_record, result_text, wire_time
+from persist.aster.key_order import summary_record
 from persist.events import Event
 from persist.sources import Record
 
@@ -82,7 +83,7 @@ class Rounds:
             return lambda ts: message_record("system", ts, content=text)
         if kind == "context_compaction_result" and text is not None and has_words:
             return lambda ts: summary_record(
-                text, ts, replaces_through=self._visible, keeps_from_line=self._records + _HEADER_LINES + 1
+                text, wire_time(ts), replaces_through=self._visible, keeps_from_line=self._records + _HEADER_LINES + 1
             )
         return None
 

@@ -11,9 +11,10 @@ from typing import Final, NamedTuple
 
 from persist import times
 from persist.aster.importing.candidates import CLAUDE_CODE, Candidate, Told
-from persist.aster.importing.records import header_record
+from persist.aster.importing.records import wire_time
 from persist.aster.importing.report import Outcome
 from persist.aster.importing.rounds import Rounds
+from persist.aster.key_order import header_record
 from persist.ids import checked_session_id, slug
 from persist.sources import Record
 
@@ -68,7 +69,7 @@ def header_of(outcome: Outcome, told: Told, root: str) -> dict[str, Record]:
     """Return the header of a session that was read; ``root`` is its project's. Its folder is kept as it was."""
     return header_record(
         session_id=outcome.session_id or "",
-        created_at=outcome.created_at or EARLIEST,
+        created_at=wire_time(outcome.created_at or EARLIEST),
         cwd=told.cwd or root,
         repo_root=root,
         model=told.model,
