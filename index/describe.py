@@ -98,6 +98,14 @@ FROM memory_facts
 ORDER BY source_path, line_number""",
     ),
     Report(
+        "turns-behind-blocks",
+        "Every block and fact with the session and the turn that it comes from, the newest first.",
+        """SELECT m.name, m.ts, m.rule, m.agent, m.session_id, m.turn_index, e.text
+FROM memory_provenance m
+LEFT JOIN events e ON e.event_id = m.event_id
+ORDER BY m.ts DESC, m.path, m.name""",
+    ),
+    Report(
         "transcripts",
         "Every transcript with its session, size and damaged lines, the largest first.",
         """SELECT agent, session_id, file_size, event_count, parse_error_count, source_path

@@ -24,9 +24,26 @@ NATURAL_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "memory_blocks": ("agent", "path"),
     "memory_facts": ("agent", "source_path", "line_number"),
     "memory_journal": ("source_path", "line_number", "op"),
+    "memory_provenance": ("path", "name"),
     "parse_errors": ("agent", "source_path", "line_number", "byte_offset", "error"),
+    "recall words": ("agent", "path", "line_number"),
+    "recall lines": ("path", "line_number", "op"),
 }
 """Each dumped view with the columns by which its rows are found again and ordered."""
+
+_UNSEEN: Final[Mapping[str, str]] = {
+    "recall words": """SELECT a.name AS agent, s.path AS path, f.line_number AS line_number, c.name_words AS name_words,
+  c.description_words AS description_words, c.body_words AS body_words, w.name AS name, w.description AS description,
+  w.body AS body, w.aliases AS aliases
+FROM candidate_rows c
+JOIN memory_words w ON w.rowid = c.id
+JOIN source_rows s ON s.id = c.source_id
+JOIN agents a ON a.id = s.agent_id
+LEFT JOIN memory_fact_rows f ON f.id = c.id""",
+    "recall lines": """SELECT s.path AS path, j.line_number AS line_number, j.op AS op, j.more AS more
+FROM journal_rows j JOIN source_rows s ON s.id = j.source_id WHERE j.more IS NOT NULL""",
+}
+"""What no view shows and answers rest on all the same, under names that are no view's."""
 
 LEFT_OUT: Final = frozenset({"event_id", "prompt_id", "block_id", "fact_id", "id", "indexed_at"})
 """Columns that tell about the index alone."""
@@ -34,7 +51,7 @@ LEFT_OUT: Final = frozenset({"event_id", "prompt_id", "block_id", "fact_id", "id
 
 def columns_of(connection: sqlite3.Connection, view: str) -> tuple[str, ...]:
     """Return the dumped columns of a view, its natural key first."""
-    names = [row[1] for row in connection.execute(f"PRAGMA table_info({view})")]
+    names = [column[0] for column in connection.execute(f"SELECT * FROM {_rows_of(view)} LIMIT 0").description]
     key = NATURAL_KEYS[view]
     return (*key, *(name for name in names if name not in key and name not in LEFT_OUT))
 
@@ -43,7 +60,11 @@ def dump_view(connection: sqlite3.Connection, view: str) -> Iterator[tuple[Any, 
     """Yield the rows of one view in the order of its natural key, then of all columns."""
     columns = ", ".join(f'"{name}"' for name in columns_of(connection, view))
     order = ", ".join(str(number) for number in range(1, columns.count(",") + 2))
-    yield from connection.execute(f"SELECT {columns} FROM {view} ORDER BY {order}")
+    yield from connection.execute(f"SELECT {columns} FROM {_rows_of(view)} ORDER BY {order}")
+
+
+def _rows_of(view: str) -> str:
+    return f"({_UNSEEN[view]})" if view in _UNSEEN else view
 
 
 def dump(connection: sqlite3.Connection) -> Iterator[str]:

@@ -278,7 +278,7 @@ class Loader:
         agent = self._settings.agent(source.agent)
         self._report.bytes_read += len(data)
         if source.kind == BLOCK and agent.read_note is not None:
-            self._projector.add_note(source_id, agent.read_note(source, data))
+            self._projector.add_note(source_id, agent.read_note(source, data), source.path)
         elif source.kind == PROJECT_MEMORY and agent.read_note_facts is not None:
             for fact in agent.read_note_facts(source, data):
                 self._projector.add_note_fact(source_id, fact)

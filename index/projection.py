@@ -11,14 +11,18 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Final, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, overload
 from zlib import crc32
 
 from index.fields import BLOCK, FIELD_OF_TYPE, HISTORY_PROMPT, IN_PROMPT_KEYS, MEMORY_FACT, NOTICE, PROMPT
 from index.identity import hash_of, identity_of
 from index.match.key import stored_key
+from index.recall.names import keys_of_block, keys_of_name, stem_of
 from persist.events import EVENT_TYPES, Note, NoteFact, Usage
 from persist.reading import Numbered, ReadLine
+
+if TYPE_CHECKING:
+    from index.recall.projecting import FieldWords
 
 MAX_PROSE_BYTES: Final = 4 * 1024 * 1024
 """Longer prose is cut there; its full length is kept and ``show`` reads the rest (DESIGN 7)."""
@@ -62,6 +66,9 @@ class LocalRows:
     journal: list[Row] = field(default_factory=list)
     blocks: list[Row] = field(default_factory=list)
     memory_facts: list[Row] = field(default_factory=list)
+    candidates: list[Row] = field(default_factory=list)
+    memory_words: list[Row] = field(default_factory=list)
+    block_names: list[Row] = field(default_factory=list)
     errors: list[Row] = field(default_factory=list)
     prose: list[Row] = field(default_factory=list)
     prompt_keys: list[Row] = field(default_factory=list)
@@ -72,7 +79,8 @@ class LocalRows:
         """Return the rows of each table, always in the same order."""
         return (
             self.events, self.measures, self.usage, self.traits, self.prompts, self.journal, self.blocks,
-            self.memory_facts, self.errors, self.prose, self.prompt_keys, self.prose_keys,
+            self.memory_facts, self.candidates, self.memory_words, self.block_names, self.errors, self.prose,
+            self.prompt_keys, self.prose_keys,
         )  # fmt: skip
 
 
@@ -142,31 +150,43 @@ class Projector:
             self._add_prose(HISTORY_PROMPT, source_id, prompt.ts, prompt.text, hash_of(prompt.text))
             self.next_id += 1
         for entry in line.journal:
-            rows.journal.append((source_id, line.number, *map(bounded, entry)))
+            keys = (None, None) if entry.name is None else keys_of_name(bounded(entry.name))
+            rows.journal.append((source_id, line.number, *map(bounded, entry[:-1]), entry.more, *keys))
         if line.error is not None:
             excerpt = line.error_excerpt or ""
             rows.errors.append((source_id, line.number, line.offset_bytes, line.error, excerpt))
             rows.size_characters += len(excerpt)
         rows.size_characters += 200  # lines without prose weigh too
 
-    def add_note(self, source_id: int, note: Note) -> None:
-        """Project one memory block: its name, description and body are one searchable text.
+    def add_note(self, source_id: int, note: Note, path: str) -> None:
+        """Project one memory block: its name, title, description and body are one searchable text.
 
-        A zero character is stored as U+FFFD: SQLite's ``substr``, by which the view cuts the body out, ends at one.
+        One text and not one for each, so that a block is one hit whichever of them matches; what stands before the
+        body has columns of its own (DESIGN 7), and the body begins where ``body_start`` says. A zero character is
+        stored as U+FFFD: SQLite's ``substr``, by which the view cuts the body out, ends at one.
         """
-        name, description = bounded(note.name), bounded(note.description)
-        head = f"{name}\n{description}\n"
+        name, title, description = bounded(note.name), bounded(note.title), bounded(note.description)
+        head = "".join(f"{part}\n" for part in (name, title, description) if part is not None)
         aliases = json.dumps([bounded(alias) for alias in note.aliases[:MAX_ALIASES]], ensure_ascii=False)
-        row = (self.next_id, source_id, name, description, bounded(note.kind), bounded(note.project),
+        row = (self.next_id, source_id, name, title, description, bounded(note.kind), bounded(note.project),
                bounded(note.source_session), note.created_at, note.updated_at, aliases, len(head) + 1,
                int(note.archived), bounded(note.superseded_by), int(note.pinned))  # fmt: skip
         self.rows.blocks.append(row)
         text = (head + note.body).replace("\0", "\ufffd")
         self._add_prose(BLOCK, source_id, note.updated_at or note.created_at, text, hash_of(text))
+        if not note.archived:
+            from index.recall.projecting import words_of_block
+
+            stem = stem_of(path)
+            self._add_candidate(source_id, words_of_block(stem, note))
+            self.rows.block_names += [(key, self.next_id) for key in keys_of_block(stem, note)]
         self.next_id += 1
 
     def add_note_fact(self, source_id: int, fact: NoteFact) -> None:
         """Project one bullet of ASTER.md."""
+        from index.recall.projecting import words_of_fact
+
+        self._add_candidate(source_id, words_of_fact(fact))
         self.rows.memory_facts.append((self.next_id, source_id, fact.line_number, fact.offset_bytes))
         self._add_prose(MEMORY_FACT, source_id, None, fact.text, hash_of(fact.text))
         self.next_id += 1
@@ -209,6 +229,11 @@ class Projector:
             self.rows.measures.append((self.next_id, *map(_measured, measures)))
         self.rows.size_characters += 200
         self.next_id += 1
+
+    def _add_candidate(self, source_id: int, words: FieldWords) -> None:
+        self.rows.candidates.append((self.next_id, source_id, *words.counts))
+        self.rows.memory_words.append((self.next_id, *words.texts))
+        self.rows.size_characters += 2 * sum(map(len, words.texts))
 
     def _add_prose(self, field_code: int, source_id: int, sort_ts: str | None, text: str, text_hash: int) -> None:
         if len(text) * 4 > MAX_PROSE_BYTES:

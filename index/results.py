@@ -103,12 +103,16 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A named statement over the public views. ``parameters`` are the names it binds, in order."""
+    """A named statement over the public views. ``parameters`` are the names it binds, in order.
+
+    ``main_number`` is the column that its rows are compared by, where one number tells most of a row.
+    """
 
     name: str
     about: str
     sql: str
     parameters: tuple[str, ...] = ()
+    main_number: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

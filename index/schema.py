@@ -75,7 +75,7 @@ _sources = _table(
     *_needed(INTEGER, "offset_bytes", "bytes_pending", default="0"),
     *_maybe(INTEGER, "session_row"),
     *_needed(INTEGER, "names_parent", default="0"),
-    *_maybe(TEXT, "head_time", "earliest_ts", "latest_ts"),
+    *_maybe(TEXT, "head_time", "earliest_ts", "latest_ts", "active_ts"),
     *_needed(INTEGER, "events", "lines_seen", "lines_indexed", "lines_skipped", "lines_damaged", default="0"),
     *_needed(INTEGER, "bad_times", default="0"),
     *_needed(TEXT, "skipped_types", default="'{}'"),
@@ -140,13 +140,16 @@ _journal = _table(
     *_needed(INTEGER, "source_id", "line_number"),
     *_maybe(TEXT, "ts"),
     *_needed(TEXT, "op"),
-    *_maybe(TEXT, "name", "detail", "source_session", "actor"),
+    *_maybe(TEXT, "name", "detail", "source_session", "actor", "more"),
+    *_maybe(INTEGER, "slug_key", "title_key"),
 )
 _blocks = _table(
     "block_rows",
     _key(),
     *_needed(INTEGER, "source_id"),
-    *_needed(TEXT, "name", "description"),
+    *_needed(TEXT, "name"),
+    *_maybe(TEXT, "title"),
+    *_needed(TEXT, "description"),
     *_maybe(TEXT, "kind", "project", "source_session", "created_at", "updated_at"),
     *_needed(TEXT, "aliases", default="'[]'"),
     *_needed(INTEGER, "body_start", "archived"),
@@ -157,6 +160,16 @@ _memory_facts = _table(
     "memory_fact_rows",
     _key(),
     *_needed(INTEGER, "source_id", "line_number", "offset_bytes"),
+)
+_candidates = _table(
+    "candidate_rows",
+    _key(),
+    *_needed(INTEGER, "source_id", "name_words", "description_words", "body_words"),
+)
+_names = _table(
+    "block_names",
+    Column("key", INTEGER, primary_key=True, nullable=False),
+    Column("block_id", INTEGER, primary_key=True, nullable=False),
 )
 _errors = _table(
     "error_rows",
@@ -184,6 +197,11 @@ Index(
 )
 Index("session_rows_root", _sessions.c.root_row)
 Index("source_rows_session", _sources.c.session_row)
+Index(
+    "source_rows_unread_memory",
+    _sources.c.path,
+    sqlite_where=text("kind IN ('block', 'project_memory') AND status IN ('held', 'failed', 'broken')"),
+)
 Index("event_rows_place", _events.c.source_id, _events.c.line_number)
 Index("event_rows_identity", _events.c.identity)
 Index("event_rows_type", _events.c.type_code)
@@ -210,8 +228,12 @@ Index("usage_rows_session", _usage.c.call_session, sqlite_where=_usage.c.call_se
 Index("trait_rows_place", _facts.c.source_id, _facts.c.line_number)
 Index("history_rows_place", _history.c.source_id, _history.c.line_number)
 Index("journal_rows_place", _journal.c.source_id, _journal.c.line_number)
+Index("journal_rows_slug", _journal.c.slug_key, sqlite_where=_journal.c.slug_key.is_not(None))
+Index("journal_rows_title", _journal.c.title_key, sqlite_where=_journal.c.title_key.is_not(None))
 Index("block_rows_source", _blocks.c.source_id)
 Index("memory_fact_rows_source", _memory_facts.c.source_id)
+Index("candidate_rows_source", _candidates.c.source_id)
+Index("block_names_block", _names.c.block_id)
 Index("error_rows_place", _errors.c.source_id, _errors.c.line_number)
 Index("prose_newest", _prose.c.field, _prose.c.hidden, _prose.c.sort_ts, _prose.c.source_id)
 Index("prose_same", _prose.c.text_hash, _prose.c.field)

@@ -24,15 +24,21 @@ INSERT_HISTORY: Final = """INSERT INTO history_rows (
   id, source_id, line_number, offset_bytes, session_id, project, ts, display
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_JOURNAL: Final = """INSERT INTO journal_rows (
-  source_id, line_number, ts, op, name, detail, source_session, actor
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+  source_id, line_number, ts, op, name, detail, source_session, actor, more, slug_key, title_key
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_BLOCK: Final = f"""INSERT INTO block_rows (
-  id, source_id, name, description, kind, project, source_session, created_at, updated_at, aliases, body_start,
+  id, source_id, name, title, description, kind, project, source_session, created_at, updated_at, aliases, body_start,
   archived, superseded_by, pinned
-) VALUES ({", ".join("?" * 14)})"""
+) VALUES ({", ".join("?" * 15)})"""
 INSERT_MEMORY_FACT: Final = (
     "INSERT INTO memory_fact_rows (id, source_id, line_number, offset_bytes) VALUES (?, ?, ?, ?)"
 )
+INSERT_CANDIDATE: Final = """INSERT INTO candidate_rows (
+  id, source_id, name_words, description_words, body_words
+) VALUES (?, ?, ?, ?, ?)"""
+INSERT_MEMORY_WORDS: Final = "INSERT INTO memory_words (rowid, name, description, body, aliases) VALUES (?, ?, ?, ?, ?)"
+INSERT_BLOCK_NAME: Final = "INSERT OR IGNORE INTO block_names (key, block_id) VALUES (?, ?)"
+TOUCH_NAME: Final = "INSERT OR IGNORE INTO touched_name (key) VALUES (?)"
 INSERT_ERROR: Final = """INSERT INTO error_rows (
   source_id, line_number, offset_bytes, error, line_excerpt
 ) VALUES (?, ?, ?, ?, ?)"""
@@ -49,7 +55,7 @@ UPDATE_SOURCE: Final = """UPDATE source_rows SET
   file_time = :file_time, ctime_ns = :ctime_ns, inode = :inode, head_hash = :head_hash, tail_hash = :tail_hash,
   checkpoint = :checkpoint, offset_bytes = :offset_bytes, bytes_pending = :bytes_pending, session_row = :session_row,
   names_parent = :names_parent, head_time = :head_time, earliest_ts = :earliest_ts,
-  latest_ts = :latest_ts, events = :events,
+  latest_ts = :latest_ts, active_ts = :active_ts, events = :events,
   lines_seen = :lines_seen, lines_indexed = :lines_indexed, lines_skipped = :lines_skipped,
   lines_damaged = :lines_damaged, bad_times = :bad_times, skipped_types = :skipped_types, indexed_at = :indexed_at
 WHERE id = :id"""
@@ -80,6 +86,7 @@ TOUCHED_TABLES: Final = (
     "CREATE TEMP TABLE IF NOT EXISTS touched_hash (text_hash INTEGER PRIMARY KEY)",
     "CREATE TEMP TABLE IF NOT EXISTS touched_import (id INTEGER PRIMARY KEY)",
     "CREATE TEMP TABLE IF NOT EXISTS touched_tree (id INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE IF NOT EXISTS touched_name (key INTEGER PRIMARY KEY)",
 )
 CLEAR_TOUCHED: Final = (
     "DELETE FROM touched_identity",
@@ -87,6 +94,7 @@ CLEAR_TOUCHED: Final = (
     "DELETE FROM touched_growth",
     "DELETE FROM touched_message",
     "DELETE FROM touched_hash",
+    "DELETE FROM touched_name",
 )
 
 
@@ -111,6 +119,12 @@ SELECT p.text_hash FROM history_rows h JOIN prose p ON p.id = h.id
 WHERE {_of_source("h")}""",
     """INSERT OR IGNORE INTO touched_session
 SELECT session_row FROM source_rows WHERE id = :source_id AND session_row IS NOT NULL""",
+    """INSERT OR IGNORE INTO touched_name
+SELECT n.key FROM block_rows b CROSS JOIN block_names n ON n.block_id = b.id
+WHERE b.source_id = :source_id AND 0 >= :line_number""",
+    f"""INSERT OR IGNORE INTO touched_name
+SELECT slug_key FROM journal_rows WHERE {_OF_SOURCE} AND op = 'remember' AND slug_key IS NOT NULL
+UNION ALL SELECT title_key FROM journal_rows WHERE {_OF_SOURCE} AND op = 'remember' AND title_key IS NOT NULL""",
 )
 """Note all whose settled values a source's rows from a line on bear on: before rows go, and after they came."""
 
@@ -124,6 +138,8 @@ DELETE_WORDS: Final = "DELETE FROM prose_words WHERE rowid = ?"
 DELETE_PROSE: Final = "DELETE FROM prose WHERE id = ?"
 DELETE_PROMPT_KEY: Final = "DELETE FROM prompt_keys WHERE rowid = ?"
 DELETE_PROSE_KEY: Final = "DELETE FROM prose_keys WHERE rowid = ?"
+CANDIDATE_IDS: Final = "SELECT id FROM candidate_rows WHERE source_id = :source_id AND 0 >= :line_number ORDER BY id"
+DELETE_MEMORY_WORDS: Final = "DELETE FROM memory_words WHERE rowid = ?"
 DELETE_MEASURES: Final = "DELETE FROM measures WHERE event_id = ?"
 DELETE_OF_SOURCE: Final = (
     f"DELETE FROM event_rows WHERE {_OF_SOURCE}",
@@ -133,10 +149,13 @@ DELETE_OF_SOURCE: Final = (
     f"DELETE FROM journal_rows WHERE {_OF_SOURCE}",
     f"DELETE FROM memory_fact_rows WHERE {_OF_SOURCE}",
     f"DELETE FROM error_rows WHERE {_OF_SOURCE}",
+    """DELETE FROM block_names
+WHERE block_id IN (SELECT id FROM block_rows WHERE source_id = :source_id AND 0 >= :line_number)""",
+    "DELETE FROM candidate_rows WHERE source_id = :source_id AND 0 >= :line_number",
     "DELETE FROM block_rows WHERE source_id = :source_id AND 0 >= :line_number",
 )
 
-FULL_TEXT_TABLES: Final = ("prompt_keys", "prose_keys", "prose_words")
+FULL_TEXT_TABLES: Final = ("prompt_keys", "prose_keys", "prose_words", "memory_words")
 BULK_LOADING: Final = (("hashsize", 4 * 1024 * 1024), ("automerge", 0), ("crisismerge", 1999))
 """While loading: no merging, and a hash that fits the processor's cache (a third of the time; docs/decisions.md)."""
 AFTER_LOADING: Final = (("hashsize", 1024 * 1024), ("automerge", 4), ("crisismerge", 16))

@@ -216,9 +216,10 @@ _OF_MEMORY: Final = (
     _view(
         "memory_blocks",
         "Memory blocks, and other agents' memory notes.",
-        "name agent description body kind project source_session created_at updated_at aliases archived superseded_by "
-        "pinned path block_id",
+        "name title agent description body kind project source_session created_at updated_at aliases archived "
+        "superseded_by pinned path block_id",
         name=(_TEXT, "the name it is recalled by"),
+        title=(_TEXT, "what was typed as its title, null where that is its name"),
         description=(_TEXT, "the sentence that says when it matters"),
         body=(_TEXT, "the note itself"),
         kind=(_TEXT, "what kind of note its author calls it"),
@@ -250,6 +251,22 @@ _OF_MEMORY: Final = (
         detail=(_TEXT, "more about it"),
         source_session=(_TEXT, "the session that did it"),
         by=(_TEXT, "the block that took its place, or who did it"),
+    ),
+    _view(
+        "memory_provenance",
+        "Which session, turn and event each block and fact of Aster's memory comes from, as far as it is known.",
+        "name path session_id agent ts rule source_path event_index turn_index event_ts event_id",
+        name=(_TEXT, "the block, or a fact as ASTER.md:LINE"),
+        path=(_TEXT, "its file, absolute"),
+        session_id=(_TEXT, "the session that its header or the journal names"),
+        agent=(_TEXT, "that session's agent, null where the index does not have the session"),
+        ts=(_TEXT, "when it was written, by the journal, else by its header, UTC"),
+        rule=(
+            _TEXT,
+            "how the event was found: named (a call that keeps it by this name), time (the prompt before it), "
+            "consolidated (the last prompt before a plan wrote it); null where none was",
+        ),
+        event_ts=(_TEXT, "when that event was"),
     ),
 )
 

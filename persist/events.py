@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 USER: Final = "user"
 AGENT: Final = "agent"
 CONTROL: Final = "control"
+SESSION_TITLE: Final = "session_title"
 
 EVENT_TYPES: Final[Mapping[str, str]] = {
     "user_message": "what a person typed, or a caller sent as a person's words",
@@ -46,7 +47,7 @@ EVENT_TYPES: Final[Mapping[str, str]] = {
     "agent_switched": "another agent or mode took over",
     "model_switched": "another model took over",
     "session_usage": "tokens and cost of one provider call, with running totals",
-    "session_title": "the session was given a title",
+    SESSION_TITLE: "the session was given a title",
 }
 
 
@@ -171,7 +172,11 @@ class HistoryPrompt(NamedTuple):
 
 
 class JournalEntry(NamedTuple):
-    """One line of the memory journal (``spec/aster.md`` 4.6)."""
+    """One line of the memory journal (``spec/aster.md`` 4.6).
+
+    ``more`` is what it tells beside these keys and the standing of a block needs, as JSON for
+    ``persist.memory.journal.operation_of``; only the journal's parser sets it.
+    """
 
     ts: str | None
     op: str
@@ -179,6 +184,7 @@ class JournalEntry(NamedTuple):
     detail: str | None = None
     source_session: str | None = None
     by: str | None = None
+    more: str | None = None
 
 
 class Parsed(NamedTuple):
@@ -199,7 +205,8 @@ class Parsed(NamedTuple):
 class Note(NamedTuple):
     """A memory block read from one markdown file (an agent's note, or a block of the store).
 
-    ``name`` falls back to the file's stem. Times are in the index's form. ``body`` has no frontmatter.
+    ``name`` falls back to the file's stem. Times are in the index's form. ``body`` has no frontmatter. ``title`` is
+    what somebody typed for the note, on one line, where that is told apart from its name.
     """
 
     name: str
@@ -214,6 +221,7 @@ class Note(NamedTuple):
     archived: bool = False
     superseded_by: str | None = None
     pinned: bool = False
+    title: str | None = None
 
 
 class NoteFact(NamedTuple):

@@ -41,6 +41,11 @@ class Places:
     config: Path
     reports: Path
 
+    @property
+    def hook_log(self) -> Path:
+        """The log of what prompt hooks could not do, beside the index like the files that SQLite makes of it."""
+        return self.index.with_name(f"{self.index.name}-hook.log")
+
 
 def current_environment() -> Environment:
     """Return this process's variables, home folder and platform."""

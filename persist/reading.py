@@ -20,7 +20,7 @@ from typing import IO, Final, Literal, NamedTuple
 
 from persist.compressed import early_end
 from persist.errors import ShapeError
-from persist.events import CONTROL, Event, HistoryPrompt, JournalEntry, Parsed, Trait, Usage
+from persist.events import CONTROL, SESSION_TITLE, Event, HistoryPrompt, JournalEntry, Parsed, Trait, Usage
 from persist.lines import MAX_LINE_BYTES, Decoded, RawLine, decode_line, excerpt, iter_lines
 from persist.sources import Agent, Line, Parser, Source, State
 
@@ -98,7 +98,7 @@ class Checkpoint:
     """How far a source has been read: everything before ``offset_bytes``, and what reading on must know.
 
     ``last_ts`` is the last record's time, ``first_ts`` the first in file order, ``earliest_ts`` and ``latest_ts`` the
-    least and the greatest;
+    least and the greatest; ``active_ts`` is the greatest but for titles: who names a session does not use it.
     ``has_talk`` tells whether any event was not of the control kind.
     """
 
@@ -110,6 +110,7 @@ class Checkpoint:
     first_ts: str | None = None
     earliest_ts: str | None = None
     latest_ts: str | None = None
+    active_ts: str | None = None
     created_at: str | None = None
     has_talk: bool = False
     session_id: str | None = None
@@ -130,6 +131,7 @@ class Checkpoint:
             "first_ts": self.first_ts,
             "earliest_ts": self.earliest_ts,
             "latest_ts": self.latest_ts,
+            "active_ts": self.active_ts,
             "has_talk": self.has_talk,
             "created_at": self.created_at,
             "session_id": self.session_id,
@@ -266,6 +268,8 @@ class SourceReader:
                     at.latest_ts = sort_ts
                 elif at.earliest_ts is None or sort_ts < at.earliest_ts:
                     at.earliest_ts = sort_ts
+                if event.event_type != SESSION_TITLE and (at.active_ts is None or sort_ts > at.active_ts):
+                    at.active_ts = sort_ts
             elif at.last_ts is not None:
                 sort_ts, ts_source = at.last_ts, "previous"
             else:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from index.settle import trees
 
-_SourceRow: TypeAlias = tuple[int, int, str | None, str | None, str, int, str | None]
+_SourceRow: TypeAlias = tuple[int, int, str | None, str | None, str | None, str, int, str | None]
 ResolveProject: TypeAlias = Callable[[str, str | None], str]
 """From a recorded working directory and root to the project (``persist.projects``)."""
 
@@ -33,10 +33,14 @@ class ToldTrait(NamedTuple):
 
 
 class ToldSource(NamedTuple):
-    """What settling needs of one source, in order; ``earliest_ts`` leaves out what a fork brought along."""
+    """What settling needs of one source, in order; ``earliest_ts`` leaves out what a fork brought along.
+
+    ``active_ts`` is ``latest_ts`` but for titles.
+    """
 
     earliest_ts: str | None
     latest_ts: str | None
+    active_ts: str | None
     file_time: str
     events: int
     traits: Sequence[ToldTrait]
@@ -67,7 +71,8 @@ def session_values(sources: Sequence[ToldSource], resolve_project: ResolveProjec
     The first folder recorded is where the session belongs; branch, model and mode are the last ones, of the source
     that was active last. A title given by a person beats one of the agent's, newest first. ``HEAD`` and nothing are no
     branch: whoever looks at a commit for a moment does not lose the branch. The project is ``resolve_project`` of
-    folder and root.
+    folder and root. Titles are no activity: a session of nothing else was last active when it began; where events have
+    no time (Aether's), when its file was written.
     """
     first: dict[str, str] = {}
     for source in sources:
@@ -84,7 +89,11 @@ def session_values(sources: Sequence[ToldSource], resolve_project: ResolveProjec
     cwd = first.get("cwd")
     root = first.get("repo_root")
     earliest = [source.earliest_ts for source in sources if source.earliest_ts]
-    latest = [source.latest_ts for source in sources if source.latest_ts]
+    active = [source.active_ts for source in sources if source.active_ts]
+    events = sum(source.events for source in sources)
+    began = first.get("created_at")
+    if began is not None and not active and (not events or any(source.latest_ts for source in sources)):
+        active = [began]
     return SessionValues(
         project=resolve_project(cwd or root or "", root) if cwd or root else None,
         cwd=cwd,
@@ -93,12 +102,12 @@ def session_values(sources: Sequence[ToldSource], resolve_project: ResolveProjec
         mode=last.get("mode"),
         title=title[1] if title else None,
         first_prompt=next((line for source in sources if (line := _title_of(source.first_prompt))), None),
-        created_at=first.get("created_at") or (min(earliest) if earliest else None),
-        updated_at=max(latest) if latest else max(source.file_time for source in sources),
+        created_at=began or (min(earliest) if earliest else None),
+        updated_at=max(active) if active else max(source.file_time for source in sources),
         parent_session_id=first.get("parent"),
         forked_from=first.get("forked_from"),
         imported_from=first.get("imported_from"),
-        events=sum(source.events for source in sources),
+        events=events,
     )
 
 
@@ -114,7 +123,7 @@ _SOURCES: Final = """SELECT t.id, s.id, CASE WHEN s.names_parent = 1 AND (
     SELECT e.ts FROM event_rows e INDEXED BY event_rows_place
     WHERE e.source_id = s.id AND (e.hidden & 1) = 0 AND e.ts IS NOT NULL
     ORDER BY e.line_number, e.event_index LIMIT 1
-  ), s.earliest_ts) ELSE s.earliest_ts END, s.latest_ts, s.file_time, s.events, (
+  ), s.earliest_ts) ELSE s.earliest_ts END, s.latest_ts, s.active_ts, s.file_time, s.events, (
   SELECT substr(ltrim(p.text, char(9, 10, 13, 32)), 1, 200)
   FROM event_rows e INDEXED BY event_rows_prompts JOIN prose p ON p.id = e.id
   WHERE e.source_id = s.id AND e.is_prompt = 1 AND trim(p.text, char(9, 10, 13, 32)) <> ''
@@ -239,8 +248,8 @@ def _settle_batch(connection: sqlite3.Connection, rows: list[_SourceRow], resolv
     for source_id, name, value, rank, holds in connection.execute(_TRAITS, (rows[0][0], rows[-1][0])):
         traits[source_id].append(ToldTrait(name, value, rank, bool(holds)))
     sessions: dict[int, list[ToldSource]] = defaultdict(list)
-    for session, source_id, earliest_ts, latest_ts, file_time, events, prompt in rows:
-        told = ToldSource(earliest_ts, latest_ts, file_time, events, traits[source_id], prompt)
+    for session, source_id, earliest_ts, latest_ts, active_ts, file_time, events, prompt in rows:
+        told = ToldSource(earliest_ts, latest_ts, active_ts, file_time, events, traits[source_id], prompt)
         sessions[session].append(told)
     stored = [(*session_values(sources, resolve_project), session) for session, sources in sessions.items()]
     connection.executemany(_STORE, stored)

@@ -18,6 +18,7 @@ import sqlite3
 from typing import Final
 
 from index import statements
+from index.recall.settling import TOUCH_ALL, settle_aliases
 from index.settle import calls, outgrown, sessions
 
 _ALL_TOUCHED: Final = (
@@ -31,6 +32,7 @@ SELECT s.agent_id, u.message_id FROM usage_rows u JOIN source_rows s ON s.id = u
 WHERE u.message_id IS NOT NULL""",
     "INSERT OR IGNORE INTO touched_hash SELECT p.text_hash FROM history_rows h JOIN prose p ON p.id = h.id",
     "INSERT OR IGNORE INTO touched_session SELECT id FROM session_rows",
+    TOUCH_ALL,
 )
 
 _MARK_COPIES: Final = """WITH ranked AS (
@@ -87,6 +89,7 @@ def settle_touched(connection: sqlite3.Connection, resolve_project: sessions.Res
     calls.choose_calls(connection)
     sessions.settle_sessions(connection, resolve_project)
     connection.execute(_MARK_IN_TRANSCRIPT)
+    settle_aliases(connection)
     for statement in statements.CLEAR_TOUCHED:
         connection.execute(statement)
 

@@ -72,6 +72,7 @@ LOCAL_TABLES: Final = (
   head_time TEXT,
   earliest_ts TEXT,
   latest_ts TEXT,
+  active_ts TEXT,
   events INTEGER NOT NULL DEFAULT 0,
   lines_seen INTEGER NOT NULL DEFAULT 0,
   lines_indexed INTEGER NOT NULL DEFAULT 0,
@@ -182,12 +183,16 @@ LOCAL_TABLES: Final = (
   name TEXT,
   detail TEXT,
   source_session TEXT,
-  actor TEXT
+  actor TEXT,
+  more TEXT,
+  slug_key INTEGER,
+  title_key INTEGER
 ) STRICT""",
     """CREATE TABLE block_rows (
   id INTEGER NOT NULL PRIMARY KEY,
   source_id INTEGER NOT NULL,
   name TEXT NOT NULL,
+  title TEXT,
   description TEXT NOT NULL,
   kind TEXT,
   project TEXT,
@@ -205,6 +210,18 @@ LOCAL_TABLES: Final = (
   source_id INTEGER NOT NULL,
   line_number INTEGER NOT NULL,
   offset_bytes INTEGER NOT NULL
+) STRICT""",
+    """CREATE TABLE candidate_rows (
+  id INTEGER NOT NULL PRIMARY KEY,
+  source_id INTEGER NOT NULL,
+  name_words INTEGER NOT NULL,
+  description_words INTEGER NOT NULL,
+  body_words INTEGER NOT NULL
+) STRICT""",
+    """CREATE TABLE block_names (
+  key INTEGER NOT NULL,
+  block_id INTEGER NOT NULL,
+  PRIMARY KEY (key, block_id)
 ) STRICT""",
     """CREATE TABLE error_rows (
   id INTEGER NOT NULL PRIMARY KEY,
@@ -238,6 +255,8 @@ INDEXES: Final = (
   WHERE parent_session_id IS NOT NULL""",
     "CREATE INDEX session_rows_root ON session_rows (root_row)",
     "CREATE INDEX source_rows_session ON source_rows (session_row)",
+    """CREATE INDEX source_rows_unread_memory ON source_rows (path)
+  WHERE kind IN ('block', 'project_memory') AND status IN ('held', 'failed', 'broken')""",
     "CREATE INDEX event_rows_place ON event_rows (source_id, line_number)",
     "CREATE INDEX event_rows_identity ON event_rows (identity)",
     "CREATE INDEX event_rows_type ON event_rows (type_code)",
@@ -253,8 +272,12 @@ INDEXES: Final = (
     "CREATE INDEX trait_rows_place ON trait_rows (source_id, line_number)",
     "CREATE INDEX history_rows_place ON history_rows (source_id, line_number)",
     "CREATE INDEX journal_rows_place ON journal_rows (source_id, line_number)",
+    "CREATE INDEX journal_rows_slug ON journal_rows (slug_key) WHERE slug_key IS NOT NULL",
+    "CREATE INDEX journal_rows_title ON journal_rows (title_key) WHERE title_key IS NOT NULL",
     "CREATE INDEX block_rows_source ON block_rows (source_id)",
     "CREATE INDEX memory_fact_rows_source ON memory_fact_rows (source_id)",
+    "CREATE INDEX candidate_rows_source ON candidate_rows (source_id)",
+    "CREATE INDEX block_names_block ON block_names (block_id)",
     "CREATE INDEX error_rows_place ON error_rows (source_id, line_number)",
     "CREATE INDEX prose_newest ON prose (field, hidden, sort_ts, source_id)",
     "CREATE INDEX prose_same ON prose (text_hash, field)",
@@ -284,6 +307,11 @@ FULL_TEXT: Final = (
     """CREATE VIRTUAL TABLE prose_words USING fts5(
   text, content = 'prose', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2'
 )""",
+    """CREATE VIRTUAL TABLE memory_words USING fts5(
+  name, description, body, aliases, tokenize = 'ascii', detail = column
+)""",
+    "CREATE VIRTUAL TABLE memory_vocabulary USING fts5vocab(memory_words, 'row')",
+    "CREATE VIRTUAL TABLE memory_places USING fts5vocab(memory_words, 'instance')",
 )
 
 EVENT_TYPES: Final = (
@@ -461,7 +489,8 @@ JOIN source_rows s ON s.id = h.source_id
 JOIN agents a ON a.id = s.agent_id
 JOIN prose p ON p.id = h.id""",
     """CREATE VIEW memory_blocks AS
-SELECT b.name AS name, a.name AS agent, b.description AS description, substr(p.text, b.body_start) AS body,
+SELECT b.name AS name, b.title AS title, a.name AS agent, b.description AS description,
+  substr(p.text, b.body_start) AS body,
   b.kind AS kind, b.project AS project, b.source_session AS source_session, b.created_at AS created_at,
   b.updated_at AS updated_at,
   b.aliases AS aliases, b.archived AS archived, b.superseded_by AS superseded_by, b.pinned AS pinned, s.path AS path,
@@ -481,6 +510,65 @@ JOIN prose p ON p.id = f.id""",
 SELECT j.ts AS ts, j.op AS op, j.name AS name, j.detail AS detail, j.source_session AS source_session, j.actor AS by,
   j.line_number AS line_number, s.path AS source_path
 FROM journal_rows j JOIN source_rows s ON s.id = j.source_id""",
+    """CREATE VIEW memory_provenance AS
+WITH told AS (
+  SELECT j.name AS name, j.source_session AS session_id, max(j.ts) AS ts
+  FROM journal_rows j WHERE j.op = 'remember' AND j.source_session IS NOT NULL GROUP BY j.name, j.source_session
+), latest AS (
+  SELECT name, session_id, max(ts) AS ts FROM told GROUP BY name
+), written AS (
+  SELECT b.name AS name, s.path AS path, lower(coalesce(b.title, b.name)) AS called,
+    coalesce(b.source_session, l.session_id) AS session_id,
+    coalesce(t.ts, l.ts, b.updated_at, b.created_at) AS ts
+  FROM block_rows b
+  JOIN source_rows s ON s.id = b.source_id
+  JOIN agents a ON a.id = s.agent_id AND a.name = 'aster'
+  LEFT JOIN told t ON t.name = b.name AND t.session_id = b.source_session
+  LEFT JOIN latest l ON b.source_session IS NULL AND l.name = b.name
+  UNION ALL
+  SELECT 'ASTER.md:' || f.line_number, s.path, lower(substr(p.text, 1, 120)), j.source_session, max(j.ts)
+  FROM memory_fact_rows f
+  JOIN prose p ON p.id = f.id
+  JOIN source_rows s ON s.id = f.source_id
+  JOIN journal_rows j ON j.op = 'append_project' AND j.source_session IS NOT NULL
+    AND j.detail = substr(p.text, 1, length(j.detail)) AND length(j.detail) >= min(length(p.text), 100)
+  GROUP BY f.id
+), plans AS (
+  SELECT b.source_session AS session_id, b.ts AS began,
+    (SELECT min(e.ts) FROM journal_rows e
+     WHERE e.op = 'consolidated' AND e.source_session = b.source_session AND e.ts >= b.ts) AS ended
+  FROM journal_rows b WHERE b.op = 'apply' AND b.source_session IS NOT NULL
+), placed AS MATERIALIZED (
+  SELECT w.*, EXISTS (SELECT 1 FROM plans d WHERE d.session_id = w.session_id AND w.ts BETWEEN d.began AND d.ended)
+      AS is_planned,
+    (SELECT n.id FROM agents g CROSS JOIN session_rows n ON n.agent_id = g.id AND n.session_id = w.session_id
+     ORDER BY g.name <> 'aster', g.name LIMIT 1) AS session_row
+  FROM written w WHERE w.session_id IS NOT NULL
+), found AS MATERIALIZED (
+  SELECT p.*, CASE WHEN p.is_planned = 0 THEN (
+      SELECT e.id FROM source_rows s CROSS JOIN event_rows e ON e.source_id = s.id
+      WHERE s.session_row = p.session_row AND +e.type_code = 6 AND e.hidden = 0 AND e.ts <= p.ts
+        AND (lower(e.tool_name) LIKE '%remember' OR e.arguments_head LIKE '%remember %'
+          OR e.arguments_head LIKE '%memory add %')
+        AND (instr(lower(e.arguments_head), p.called) > 0
+          OR instr(replace(lower(e.arguments_head), ' ', '-'), p.called) > 0)
+      ORDER BY e.ts DESC, e.id DESC LIMIT 1
+    ) END AS named_id, (
+      SELECT e.id FROM source_rows s CROSS JOIN event_rows e ON e.source_id = s.id
+      WHERE s.session_row = p.session_row AND e.is_prompt = 1 AND e.hidden = 0 AND e.ts <= p.ts
+      ORDER BY e.ts DESC, e.id DESC LIMIT 1
+    ) AS prompt_id
+  FROM placed p
+)
+SELECT f.name AS name, f.path AS path, f.session_id AS session_id, g.name AS agent, f.ts AS ts,
+  CASE WHEN f.named_id IS NOT NULL THEN 'named' WHEN f.prompt_id IS NULL THEN NULL
+    WHEN f.is_planned THEN 'consolidated' ELSE 'time' END AS rule,
+  s.path AS source_path, e.event_index AS event_index, e.turn_index AS turn_index, e.ts AS event_ts, e.id AS event_id
+FROM found f
+LEFT JOIN session_rows n ON n.id = f.session_row
+LEFT JOIN agents g ON g.id = n.agent_id
+LEFT JOIN event_rows e ON e.id = coalesce(f.named_id, f.prompt_id)
+LEFT JOIN source_rows s ON s.id = e.source_id""",
     """CREATE VIEW parse_errors AS
 SELECT r.id AS id, a.name AS agent, s.path AS source_path, n.session_id AS session_id, r.line_number AS line_number,
   r.offset_bytes AS byte_offset, r.error AS error, r.line_excerpt AS line_excerpt

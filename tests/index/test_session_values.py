@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,34 @@ def test_of_two_that_may_be_the_fork_both_keep_their_first_time(home: HomeBuilde
     home.claude("a-fork", prompt("a-fork", 1, "u1"), prompt("a-fork", 30, "u3"))
     began = told(settings, "created_at")
     assert began == {"z-original": (make.at(1),), "a-fork": (make.at(1),)}
+
+
+def test_a_title_is_no_activity(home: HomeBuilder, settings: Settings) -> None:
+    home.aster("s", make.aster_header("s", 1), make.aster_prompt("hello", 2), make.aster_title("Named", 90))
+    grown = home.aster("t", make.aster_header("t", 1), make.aster_title("Named", 90))
+    home.aster("bare", make.aster_header("bare", 3))
+    untimed = make.aster_prompt("untimed", 0) | {"ts": None}
+    home.aster("u", make.aster_header("u", 4), untimed, make.aster_title("Named", 90))
+    assert told(settings, "updated_at, title") == {
+        "s": (make.at(2), "Named"), "t": (make.at(1), "Named"), "bare": (make.at(3), None), "u": (make.at(4), "Named"),
+    }  # fmt: skip
+    with grown.open("ab") as file:
+        file.write(make.lines(make.aster_prompt("at last", 95), make.aster_title("Named anew", 99)))
+    assert told(settings, "updated_at, title")["t"] == (make.at(95), "Named anew")
+
+
+def test_the_newest_title_counts_although_its_file_was_used_less(home: HomeBuilder, settings: Settings) -> None:
+    header = make.aster_header("s", 1)
+    home.aster("s", header, make.aster_prompt("x", 50), make.aster_title("Before", 60), project="p1")
+    home.aster("s", header, make.aster_prompt("y", 2), make.aster_title("Newest", 90), project="p2")
+    assert told(settings, "updated_at, title") == {"s": (make.at(50), "Newest")}
+
+
+def test_a_session_of_untimed_events_was_active_when_its_file_was(home: HomeBuilder, settings: Settings) -> None:
+    path = home.aether("a", make.aether_metadata("a", 1), make.aether_prompt("hello"))
+    os.utime(path, (1_800_000_000, 1_800_000_000))
+    home.aether("b", make.aether_metadata("b", 1))
+    assert told(settings, "updated_at") == {"a": ("2027-01-15T08:00:00.000Z",), "b": (make.at(1),)}
 
 
 # Forks, resumed sessions and sub-agents together.
