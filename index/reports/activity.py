@@ -97,6 +97,7 @@ LEFT JOIN typed p ON p.agent = s.agent AND p.session_id = s.session_id
 WHERE {fits("s", "since", time="updated_at")}
     AND {fits("s", "until", time="created_at")}
     AND {fits("s", *PLACE)}
+    AND coalesce(s.imported_from, '') NOT IN (SELECT o.agent || ':' || o.session_id FROM sessions o)
 GROUP BY s.project
 ORDER BY last_at DESC, s.project"""
 
@@ -141,7 +142,8 @@ REPORTS: Final = (
     ),
     Report(
         "sessions-by-project",
-        "Sessions of each project, their prompts, first and last activity; of a time asked for those active in it.",
+        "Sessions of each project, their prompts, first and last activity; of a time asked for those active in it. An "
+        "import is left out while its original is there.",
         SESSIONS_BY_PROJECT,
         _OPTIONS,
     ),

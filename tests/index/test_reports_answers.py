@@ -95,6 +95,19 @@ def test_sessions_by_project_count_copied_prompts_once(index: Path) -> None:
     )  # fmt: skip
 
 
+def test_an_import_counts_for_itself_only_without_its_original(isolated: Path) -> None:
+    home = HomeBuilder(isolated)
+    original = home.claude("c1", make.claude_prompt("heron", "c1", "u1", 1, cwd="/w/alpha"))
+    header = make.aster_header("imported", 0) | {"cwd": "/w/alpha", "imported_from": {"agent": "claude-code", "id": "c1"}}
+    home.aster("imported", header, make.aster_prompt("heron", 1))
+    settings = home.settings()
+    ingest(settings)
+    assert [row[:5] for row in rows(settings.index_path, "sessions-by-project")] == [("/w/alpha", 1, 0, 1, 1)]
+    original.unlink()
+    ingest(settings, prune=True)
+    assert [row[:5] for row in rows(settings.index_path, "sessions-by-project")] == [("/w/alpha", 1, 0, 1, 1)]
+
+
 def test_longest_turns_have_both_times_of_their_own(index: Path) -> None:
     main, aster = path_of(index, MAIN), path_of(index, ASTER)
     assert rows(index, "longest-turns") == (
