@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from cli import output
 from cli.search_words import home_path, shell_path, shell_word
-from cli.shapes import STORE_AGENT
+from cli.shapes.memory import STORE_AGENT
 
 if TYPE_CHECKING:
     from index.search import Hit

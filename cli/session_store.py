@@ -72,7 +72,7 @@ def find_stored(settings: Settings, typed: str, doing: str) -> StoredSession:
         raise AmbiguousError("session", text, tuple(sorted(set(labels))))
     if also:
         raise _not_ours(settings, also[0], doing)
-    raise _not_found(settings, text, doing)
+    raise _not_found(settings, text, id_, doing)
 
 
 def stored_sessions(settings: Settings, agent: str | None = None) -> list[StoredSession]:
@@ -106,6 +106,7 @@ def followed(settings: Settings, paths: Sequence[Path] = ()) -> Iterator[None]:
 
     Their rows leave first, as if they were excluded: many sources that are gone at once would be held back as those of
     an unmounted disk are. Killed in between, the next run reads them again. Where there is no index nothing is done.
+    That the index stays behind is told where the change was made: a failure is one sentence.
     """
     from index.follow import follow_store
     from persist.config import literal_exclude
@@ -119,10 +120,12 @@ def followed(settings: Settings, paths: Sequence[Path] = ()) -> Iterator[None]:
             time.sleep(pause_s)
     try:
         yield
-    finally:
-        told = follow_store(settings)
-        if told is not None:
-            output.talk(told)
+    except BaseException:
+        follow_store(settings)  # of several files some may be done
+        raise
+    told = follow_store(settings)
+    if told is not None:
+        output.talk(told)
 
 
 def _split(text: str) -> tuple[str | None, str]:
@@ -156,17 +159,18 @@ def _named_id(path: Path) -> str:
     return at_end[0] if at_end else stem.rpartition("_")[2]
 
 
-def _not_found(settings: Settings, text: str, doing: str) -> StoreError:
+def _not_found(settings: Settings, text: str, id_: str, doing: str) -> StoreError:
     """Return the error for what no store has: the index may know it as a session of another agent."""
     from index.errors import AsterIndexError
     from index.sessions import show_session
+    from index.transcripts import no_session
 
     try:
         row, _events = show_session(settings, text)
     except (AsterIndexError, StoreError) as error:
         if isinstance(error, AmbiguousError):
             return error
-        return NotFoundError("session", text, "asx sessions list --all shows the ids")
+        return no_session(text, id_)
     if row.agent in STORES:
         return NotFoundError("session", text, "its file is gone; asx ingest brings the index up to date")
     return _not_ours(settings, Other(row.agent, row.session_id, next(iter(row.paths), "")), doing)

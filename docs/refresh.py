@@ -24,7 +24,7 @@ from typing import Final
 
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 SAMPLE_HOME: Final = REPOSITORY / "demo" / "home"
-PAGES: Final = ("README.md", "CONTRIBUTING.md", "docs/json.md", "docs/reports.md")
+PAGES: Final = ("README.md", "CONTRIBUTING.md", "docs/json.md", "docs/recall.md", "docs/reports.md")
 """Pages with examples; ``docs/commands.md`` is made whole and ``docs/agents.md`` in part."""
 SHOWN_HOME: Final = "/home/mira"
 COLUMNS: Final = 100

@@ -18,6 +18,7 @@ from index.errors import AsterIndexError
 from index.results import EventRow, SessionRow
 from index.sessions import list_sessions, show_session
 from index.settings import Settings
+from index.transcripts import no_session
 from index.unindexed import show_from_files
 from persist.aether.conversation import SUMMARY_OPENING, to_chat_messages
 from persist.aether.listing import title_of
@@ -31,6 +32,7 @@ from persist.projects import project_of
 
 _ENDS_CONTEXT: Final = ("clear_context", "context_cleared")
 _ROLES: Final = {"user_message": "user", "message_text": "assistant"}
+_BEGINS: Final = {ASTER: "asx sessions start begins one", AETHER: "asx sessions start --aether begins one"}
 
 
 class StoredSession(NamedTuple):
@@ -83,7 +85,7 @@ def writable_session(settings: Settings, text: str, cwd: str) -> StoredSession:
     ``RefusedError`` for another agent's session, with that agent's own way, and for one in a root that is only read;
     ``NotFoundError``, ``AmbiguousError``.
     """
-    found = _find(settings, text, cwd)
+    found = find_session_of(settings, text, cwd)
     if isinstance(found, StoredSession):
         if not any(found.path.is_relative_to(home) for home in (*aster_store(settings).homes, settings.places.aether)):
             raise RefusedError(f"{found.path} lies in no home of the store and is only read", "copy it there")
@@ -100,7 +102,7 @@ def resume_session(settings: Settings, text: str, cwd: str) -> ResumedSession:
 
     Raises what :func:`writable_session` raises but for other agents' sessions, and ``StoreIOError``.
     """
-    found = _find(settings, text, cwd)
+    found = find_session_of(settings, text, cwd)
     if not isinstance(found, StoredSession):
         return _resume_other(*found)
     _refuse_shared(settings, text)
@@ -124,10 +126,15 @@ def latest_session(settings: Settings, cwd: str, agent: str = ASTER) -> StoredSe
         for row in list_sessions(settings, project=project_of(cwd), agent=agent)[1]:
             if row.turns and row.paths and row.imported_from is None and row.parent_id is None:
                 return StoredSession(agent, row.session_id, Path(row.paths[-1]))
-    raise NotFoundError("session with a prompt in", project_of(cwd), "asx sessions start begins one")
+    own_way = f"begin one in {settings.agent(agent).title} itself"
+    raise NotFoundError("session with a prompt in", project_of(cwd), _BEGINS.get(agent, own_way))
 
 
-def _find(settings: Settings, text: str, cwd: str) -> StoredSession | tuple[SessionRow, Iterable[EventRow]]:
+def find_session_of(settings: Settings, text: str, cwd: str) -> StoredSession | tuple[SessionRow, Iterable[EventRow]]:
+    """Return the session of any agent that ``text`` names: of the stores its file, of others what is known of it.
+
+    Raises ``NotFoundError``, ``AmbiguousError``, and ``RefusedError`` for what is no id.
+    """
     agent, colon, rest = text.partition(":")
     named = agent if colon and any(known.name == agent for known in settings.agents) else None
     id_ = rest if named else text
@@ -146,7 +153,7 @@ def _find(settings: Settings, text: str, cwd: str) -> StoredSession | tuple[Sess
             raise _ambiguous(text, stored) from None
         if stored:
             return stored[0]
-        raise problem or NotFoundError("session", text, "asx sessions list --all shows the ids") from None
+        raise problem or no_session(text, id_) from None
     if row.agent not in (ASTER, AETHER):
         if stored:
             raise _ambiguous(text, [*stored, StoredSession(row.agent, row.session_id, Path())])

@@ -20,46 +20,54 @@ EXAMPLES: Final = (
 STDIN: Final = "-"
 
 
+_Words = Annotated[
+    list[str], typer.Argument(metavar="TEXT", help="The note; several words are one text, and - is stdin.")
+]
+_Title = Annotated[
+    str | None, typer.Option("--title", metavar="TEXT", help="Make it a block; the same title writes over it.")
+]
+_Description = Annotated[
+    str | None, typer.Option("--description", metavar="TEXT", help="Its line in lists, else the first sentence.")
+]
+_Session = Annotated[
+    str | None, typer.Option("--session", metavar="ID", help="The session that it comes from, noted as it is given.")
+]
+_Kind = Annotated[
+    str | None, typer.Option("--kind", metavar="KIND", help="preference, decision, gotcha, howto, fact, note or yours.")
+]
+_Project = Annotated[str | None, typer.Option("--project", metavar="PATH", help="The project that it is about.")]
+_Here = Annotated[bool, typer.Option("--here", help="It is about this project.")]
+_Aliases = Annotated[
+    list[str] | None,
+    typer.Option("--alias", metavar="WORD", help="Another word for what it is about, no name; may be given again."),
+]
+_Pin = Annotated[bool, typer.Option("--pin", help="It never fades with time.")]
+_Supersedes = Annotated[
+    str | None,
+    typer.Option(
+        "--supersedes", metavar="NAME", help="The block that no longer holds because of it; it must be there."
+    ),
+]
+
+
 def command(
-    text: Annotated[
-        list[str], typer.Argument(metavar="TEXT", help="The note; several words are one text, and - is stdin.")
-    ],
-    title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="Make it a block; the same title writes over it.")
-    ] = None,
-    description: Annotated[
-        str | None, typer.Option("--description", metavar="TEXT", help="Its line in lists, else the first sentence.")
-    ] = None,
-    session: Annotated[
-        str | None,
-        typer.Option("--session", metavar="ID", help="The session that it comes from, noted as it is given."),
-    ] = None,
-    kind: Annotated[
-        str | None,
-        typer.Option("--kind", metavar="KIND", help="preference, decision, gotcha, howto, fact, note or your own."),
-    ] = None,
-    project: Annotated[
-        str | None, typer.Option("--project", metavar="PATH", help="The project that it is about.")
-    ] = None,
-    here: Annotated[bool, typer.Option("--here", help="It is about this project.")] = False,
-    alias: Annotated[
-        list[str] | None,
-        typer.Option("--alias", metavar="WORD", help="Another word for what it is about, no name; may be given again."),
-    ] = None,
-    pin: Annotated[bool, typer.Option("--pin", help="It never fades with time.")] = False,
-    supersedes: Annotated[
-        str | None,
-        typer.Option(
-            "--supersedes", metavar="NAME", help="The block that no longer holds because of it; it must be there."
-        ),
-    ] = None,
+    text: _Words,
+    title: _Title = None,
+    description: _Description = None,
+    session: _Session = None,
+    kind: _Kind = None,
+    project: _Project = None,
+    here: _Here = False,
+    alias: _Aliases = None,
+    pin: _Pin = False,
+    supersedes: _Supersedes = None,
     json: options.Json = False,
 ) -> int:
     """Keep a note: a block with a title, without one a fact of ASTER.md.
 
     A fact stands in every prompt, a block is recalled by its title or name. The same title again writes over the block:
     its kind, project, aliases and pin stay, its old text is kept aside, and asx memory restore brings it back. A
-    superseded block is marked, and listed and recalled as before; asx memory archive takes it out.
+    superseded block is marked and no prompt recalls it; it is still listed, and asx recall NAME prints it.
     """
     if title is None:
         _refuse_without_title(

@@ -14,6 +14,7 @@ from cli.settings import open_places, open_settings
 
 EXAMPLES: Final = (
     "asx sessions history",
+    "asx sessions history | tail -n 5",
     "asx sessions history --json",
     "asx sessions history --rebuild",
 )

@@ -57,11 +57,12 @@ def command(
     json: options.Json = False,
     index: options.Index = None,
 ) -> int:
-    """Copy other agents' sessions into the store.
+    """Copy other agents' sessions into Aster's store.
 
     Each becomes a transcript of Aster's, with its folder, times, tool calls and results; the original is only read. A
-    session that is there already is left as it is. The index goes on reading the original and hides the copy as long
-    as both are there. Sub-agents are left out. Exits with 6 when something could not be read or written, and names it.
+    session that is there already is left as it is. As long as both are there, asx sessions list has both and a search
+    finds the original alone. Sub-agents are left out. Exits with 6 when something could not be read or written, and
+    names it.
     """
     from persist.aster.importing import AGENTS, Wanted, import_sessions
     from persist.projects import project_of
@@ -159,5 +160,5 @@ def _summary(report: ImportReport, project: str | None) -> str:
         number = sum(getattr(passed, name) for passed in report.passed.values())
         if number:
             parts.append(f"{number:,} {words}")
-    where = f" for {output.safe_line(project)}" if project is not None else ""
-    return f"{', '.join(parts)}{where}"
+    where = f"{output.safe_line(project)}: " if project is not None else ""
+    return f"{where}{', '.join(parts)}"

@@ -46,8 +46,9 @@ def command(
 ) -> int:
     """List sessions, newest activity first.
 
-    Without options those of the project of the current folder. Exits with 1 when there are none. Without an index the
-    transcripts' beginnings and ends are read: of long ones turns are counted in part, and marked with a +.
+    Without options those of the project of the current folder. One without a title is told by its first prompt. Exits
+    with 1 when there are none. Without an index the transcripts' beginnings and ends are read: of long ones turns are
+    counted in part, and marked with a +.
     """
     from persist.projects import project_of
 

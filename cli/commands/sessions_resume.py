@@ -11,7 +11,8 @@ from cli.moments import count
 from cli.settings import current_folder, folder_at, open_settings
 
 EXAMPLES: Final = (
-    "asx sessions resume 01k5p3 --json",
+    "asx sessions resume 01k5p3",
+    "asx sessions resume 01k5p3 --json | jq .messages",
     "asx sessions resume claude-code:3f6d2c1e",
 )
 

@@ -14,6 +14,7 @@ from cli.settings import current_folder, folder_at, open_settings
 EXAMPLES: Final = (
     "asx sessions start --model acme/large",
     "asx sessions start --id telegram-48151623 --cwd ~/src/tidewatch --json",
+    "asx sessions start --title 'High water at station 417'",
     "asx sessions start --aether --model acme:large",
     "asx sessions start | cut -f1",
 )
@@ -26,7 +27,9 @@ def command(
     cwd: Annotated[
         str | None, typer.Option("--cwd", metavar="PATH", help="The folder it works in, else the current one.")
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model that answers.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="The model that answers, as your program calls it.")
+    ] = None,
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="A title to begin with.")] = None,
     aether: Annotated[bool, typer.Option("--aether", help="In Aether's store and format; needs --model.")] = False,
     mode: Annotated[
@@ -35,10 +38,10 @@ def command(
     json: options.Json = False,
     index: options.Index = None,
 ) -> int:
-    """Begin a session in the store and print its id and path.
+    """Begin a session in Aster's or Aether's store and print its id and path.
 
     Prints them on one line with a tab between. It belongs to the project of its folder, the root of the git repository
-    there. An id that the project has already is refused: append to it.
+    there. An id that the project has already is refused: append to it. asx sessions append takes what is said.
     """
     from index.store_sessions import aether_store, aster_store
     from persist.agents.aether.agent import NAME as AETHER

@@ -57,8 +57,15 @@ def test_what_each_report_takes_is_what_the_page_says() -> None:
             assert get_report(name).parameters == tuple(one for word in words.split(", ") for one in told[word]), name
 
 
+def test_every_statement_of_the_page_is_run() -> None:
+    """Those that begin with a comment are reports of one's own: ``test_own_reports.py`` runs each of them."""
+    questions = [text for text in STATEMENTS if not text.startswith("--")]
+    assert [text.split("(", 1)[0] for text in questions] == ["WITH failed AS "]
+
+
 def test_the_statements_of_the_page_run(tmp_path: Path) -> None:
-    by_session, own = STATEMENTS
+    (by_session,) = [text for text in STATEMENTS if text.startswith("WITH failed AS")]
+    (own,) = [text for text in STATEMENTS if text.startswith("-- Prompts that")]
     index = build_index(tmp_path)
     by_session = by_session.replace("'now'", "'2026-05-08'")
     assert run_query(index, by_session, on_overrun=never, timeout_s=20, heap_limit_bytes=None).rows == (
