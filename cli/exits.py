@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -50,6 +50,7 @@ ANSWERS: Final[dict[type[BaseException], Answer]] = {
     store_errors.RefusedError: Answer(REFUSED, "refused"),
     store_errors.BusyError: Answer(BUSY, "busy", "try again shortly"),
     store_errors.ConfigError: Answer(USAGE, "usage", "correct it or remove the file"),
+    store_errors.PlanError: Answer(USAGE, "usage", "asx memory apply --schema prints what a plan may say"),
     store_errors.StoreIOError: Answer(PARTLY_DONE, "io"),
     store_errors.StoreError: Answer(PARTLY_DONE, "io"),
     index_errors.NoIndexError: Answer(NO_INDEX, "no_index", "asx ingest"),
@@ -95,8 +96,11 @@ def wants_json(words: Sequence[str]) -> bool:
 
 
 @contextmanager
-def edge(*, as_json: bool) -> Iterator[Outcome]:
-    """Run a command in this block; whatever it raises ends as ``outcome.code`` and one told failure."""
+def edge(*, as_json: bool, tell: Callable[[Failure], object] | None = None) -> Iterator[Outcome]:
+    """Run a command in this block; whatever it raises ends as ``outcome.code`` and one told failure.
+
+    ``tell`` is told of it instead of the person, for a command that may say nothing.
+    """
     outcome = Outcome()
     output.ANSWERED.set(False)
     try:
@@ -112,11 +116,11 @@ def edge(*, as_json: bool) -> Iterator[Outcome]:
         if error.filename is None:  # not a file of ours: stdout itself, on a full disk
             _give_up_writing(error, outcome)
         else:
-            _tell(failure_of(error), outcome, as_json=as_json)
+            _tell(failure_of(error), outcome, as_json=as_json, tell=tell)
     except (KeyboardInterrupt, EOFError, typer.Abort):
-        _tell(Failure(INTERRUPTED, "interrupted", "interrupted"), outcome, as_json=as_json)
+        _tell(Failure(INTERRUPTED, "interrupted", "interrupted"), outcome, as_json=as_json, tell=tell)
     except Exception as error:  # noqa: BLE001 - the edge: nothing may leave as a traceback
-        _tell(failure_of(error), outcome, as_json=as_json)
+        _tell(failure_of(error), outcome, as_json=as_json, tell=tell)
         if os.environ.get(DEBUG_VARIABLE):
             _tell_frames(error)
 
@@ -154,12 +158,18 @@ def _usage_failure(error: typer.TyperException) -> Failure:
     message = message[:1].lower() + message[1:].rstrip(".")
     hint = f"{context.command_path} --help" if context else ""
     if hasattr(error, "option_name"):
-        hint = "put -- before words that begin with a dash"
+        hint = "; ".join(part for part in (hint, "put -- before words that begin with a dash") if part)
     return Failure(error.exit_code, "usage", message, hint, context.get_usage() if context else "")
 
 
-def _tell(failure: Failure, outcome: Outcome, *, as_json: bool) -> None:
+def _tell(
+    failure: Failure, outcome: Outcome, *, as_json: bool, tell: Callable[[Failure], object] | None = None
+) -> None:
     outcome.code = failure.code
+    if tell is not None:
+        _finish(outcome)
+        tell(failure)
+        return
     if as_json and not output.ANSWERED.get():
         told = {"kind": failure.kind, "message": failure.message, "hint": failure.hint}
         try:

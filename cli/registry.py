@@ -15,7 +15,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "rebuild": "Make the index anew from the files.",
     "verify": "Prove that the index equals what a rebuild makes.",
     "search": "Find a text in what was said to agents and by them.",
-    "recall": "Print one memory block by its name.",
+    "recall": "Print the memory that helps with a prompt, or one block by its name.",
     "remember": "Keep a note: a block with a title, without one a fact of ASTER.md.",
     "forget": "Take a memory block away; its text is kept aside.",
     "query": "Ask the index a question in SQL.",
@@ -23,6 +23,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "schema": "Print the views that a query can read.",
     "show": "Print one event whole, or a session's head.",
     "status": "Say what the index holds and whether it is up to date.",
+    "doctor": "Say what is wrong, and what cures it.",
     "paths": "Print every place that is read or written.",
 }
 """The commands of the first level, in the order of the help; the groups follow."""
@@ -42,11 +43,12 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "relocate": "Make another folder the one that a session belongs to.",
         "prune": "Delete sessions of Aster's store that are old, surplus or empty.",
         "history": "Print the prompt history of Aster's store, the last prompt at the end.",
-        "start": "Begin a session in the store and print its id and path.",
+        "start": "Begin a session in Aster's or Aether's store and print its id and path.",
         "append": "Append events to a session, one JSON line each.",
         "latest": "Print the session last used in a project.",
         "resume": "Print the chat of a session, for its next turn.",
-        "import": "Copy other agents' sessions into the store.",
+        "digest": "Print a session in at most 24,000 bytes, for a model to learn from.",
+        "import": "Copy other agents' sessions into Aster's store.",
     },
     "memory": {
         "list": "List memory blocks, newest first.",
@@ -56,7 +58,11 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "archive": "Put a memory block into the archive.",
         "restore": "Bring a memory block back, or an older version of it.",
         "log": "Print the memory journal, newest first.",
+        "apply": "Do what a consolidation plan says as one step, or take it back.",
         "context": "Print the memory as an agent's prompt has it.",
+        "mark": "Say that a memory block was helpful or harmful.",
+        "decay": "Archive the memory blocks that nobody has needed for long.",
+        "review": "List what in the memory wants to be looked at.",
         "tools": "Print the definitions of the memory tools for a model.",
     },
 }

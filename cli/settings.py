@@ -37,11 +37,11 @@ def named_roots(settings: Settings) -> list[str]:
     return [path for root in settings.roots if (path := str(root.path)) not in defaults]
 
 
-def open_places() -> Places:
+def open_places(index: str | None = None) -> Places:
     """Return where everything lies, for commands that are answered from the store and read no configuration."""
     from persist.places import current_places
 
-    return current_places()
+    return current_places(index)
 
 
 def current_folder() -> Path:

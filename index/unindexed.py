@@ -119,7 +119,7 @@ def _glance(settings: Settings, source: Source) -> _Glance | None:
         with open_transcript(settings.places.archive, source.agent, source.path) as opened:
             window = _ends(opened)
     except OSError:  # it is listed all the same, by its name; showing it tells what is wrong
-        nothing = ToldSource(None, None, from_ns(source.stat.mtime_ns) or "", 0, [], None)
+        nothing = ToldSource(None, None, None, from_ns(source.stat.mtime_ns) or "", 0, [], None)
         return _Glance(Path(source.path).stem, None, nothing, Counter(), source)
     limit = settings.configuration.limits.max_line_bytes
     reader = SourceReader(settings.agent(source.agent), source, io.BytesIO(window), max_line_bytes=limit)
@@ -136,7 +136,7 @@ def _glance(settings: Settings, source: Source) -> _Glance | None:
     if not final.recognised or not (final.session_id or final.has_talk):
         return None
     told = ToldSource(
-        final.earliest_ts, final.latest_ts, from_ns(source.stat.mtime_ns) or "", final.event_index,
+        final.earliest_ts, final.latest_ts, final.active_ts, from_ns(source.stat.mtime_ns) or "", final.event_index,
         [ToldTrait(trait.name, trait.value, trait.rank, trait.target_record_id is None) for trait in traits],
         first_prompt,
     )  # fmt: skip

@@ -28,6 +28,7 @@ def command(
     places = settings.places
     named: dict[str, Path | tuple[Path, ...]] = {
         "index": settings.index_path,
+        "hook_log": places.hook_log,
         "data": places.data,
         "sessions": places.sessions,
         "memory": places.memory,

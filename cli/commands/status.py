@@ -53,6 +53,15 @@ def _print(found: Status) -> None:
         return
     made = f"last ingest {age(found.last_ingest_at)} ago" if found.last_ingest_at else "never ingested"
     output.line(f"{path}  {size(found.size_bytes)}, {made.replace('now ago', 'just now')}")
+    _print_agents(found)
+    memory = count(found.blocks, "memory block") + (
+        f" ({found.archived_blocks:,} archived)" if found.archived_blocks else ""
+    )
+    output.line(f"{memory}, {count(found.prompt_history, 'prompt history entry', 'prompt history entries')}")
+    _tell_troubles(found)
+
+
+def _print_agents(found: Status) -> None:
     agents = [
         (
             name,
@@ -66,17 +75,16 @@ def _print(found: Status) -> None:
         )
         for name, one in found.agents.items()
     ]
-    if agents:
-        used = [at for at, column in enumerate(_COLUMNS) if column.title in _ALWAYS or any(row[at] for row in agents)]
-        rows = [[row[at] for at in used] for row in agents]
-        for text in table([_COLUMNS[at] for at in used], rows, output.table_columns()):
-            output.line(text)
-    else:
+    if not agents:
         output.talk("the index is empty; asx paths prints where agents' files are looked for")
-    memory = count(found.blocks, "memory block") + (
-        f" ({found.archived_blocks:,} archived)" if found.archived_blocks else ""
-    )
-    output.line(f"{memory}, {count(found.prompt_history, 'prompt history entry', 'prompt history entries')}")
+        return
+    used = [at for at, column in enumerate(_COLUMNS) if column.title in _ALWAYS or any(row[at] for row in agents)]
+    rows = [[row[at] for at in used] for row in agents]
+    for text in table([_COLUMNS[at] for at in used], rows, output.table_columns()):
+        output.line(text)
+
+
+def _tell_troubles(found: Status) -> None:
     held = [(path, why) for one in found.agents.values() for path, why in one.held]
     for path, why in held[:_SHOWN_HELD]:
         output.talk(f"{output.safe_line(path)}: {output.safe_line(why)}")

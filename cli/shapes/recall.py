@@ -36,6 +36,8 @@ def recall(prompt: str, answer: Answer, given: Given, *, with_refused: bool) -> 
             }
             for one in answer.refused
         ]
+        if answer.turns is not None:
+            told["refused"] += [{"name": one.session_id, "reason": one.reason} for one in answer.turns.refused]
     return told
 
 
@@ -45,15 +47,18 @@ def hook(text: str) -> Shape:
 
 
 def _item(one: Item) -> Shape:
-    return {
+    told: Shape = {
         "kind": one.kind,
-        "name": one.quoted.name,
+        "name": None if one.kind == "turn" else one.quoted.name,
         "agent": one.agent,
         "session_id": one.session_id,
         "score": round(one.score, 3),
         "evidence": round(one.evidence, 3),
         "why": list(one.why),
-        "text": one.quoted.text,
+        "text": one.text,
         "source": {"path": one.quoted.path, "line": one.line, "offset": one.offset},
         "updated_at": one.quoted.updated_at,
     }
+    if one.kind == "turn":
+        told |= {"event_index": one.event_index, "count": one.copies + 1}
+    return told

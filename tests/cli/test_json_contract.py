@@ -20,9 +20,6 @@ from tests import builders as make
 from tests.builders import HomeBuilder
 from tests.cli.conftest import Run
 
-pytestmark = pytest.mark.xdist_group("contract")
-"""One home serves all, and commands change it: they run in the order in which they stand here."""
-
 Shape = Any
 """A type, a union of types, a pattern, or a dict or a list of one with shapes inside."""
 
@@ -118,6 +115,10 @@ EVENT: Final = {
     "tool_name": TEXT_OR_NULL, "tool_arguments": TEXT_OR_NULL, "model": TEXT_OR_NULL, "message_id": TEXT_OR_NULL,
     "canonical": bool,
 }  # fmt: skip
+DECAY: Final = {
+    "schema_version": int, "dry_run": bool, "as_of": TIME, "staying": int, "problems": [str], "journal_errors": [str],
+    "items": [{"name": str, "action": re.compile("archive"), "reason": str, "version": TEXT_OR_NULL}],
+}  # fmt: skip
 SHOWN_BLOCK: Final = {name: shape for name, shape in BLOCK.items() if name != "schema_version"}
 SCHEMA: Final = {
     "schema_version": int, "generation": int,
@@ -145,13 +146,17 @@ LOG: Final = {
     "schema_version": int,
     "entries": [{"ts": OrNull(TIME), "op": str, "name": TEXT_OR_NULL, "detail": TEXT_OR_NULL,
                  "source_session": TEXT_OR_NULL, "by": TEXT_OR_NULL, "title": TEXT_OR_NULL, "version": TEXT_OR_NULL,
-                 "path": OrNull(PATH), "sha256": TEXT_OR_NULL, "restored": TEXT_OR_NULL}],
+                 "path": OrNull(PATH), "sha256": TEXT_OR_NULL, "restored": TEXT_OR_NULL, "step": TEXT_OR_NULL}],
 }  # fmt: skip
 MEMORY_CHANGE: Final = {
     "schema_version": int, "ok": bool, "kind": re.compile("block|project"), "name": TEXT_OR_NULL, "path": OrNull(PATH),
     "is_new": bool, "version": OrNull(re.compile("[0-9A-Z]{26}")), "version_path": OrNull(PATH),
     "superseded": TEXT_OR_NULL, "held_again": TEXT_OR_NULL, "restored": TEXT_OR_NULL, "near": list,
     "journal_error": TEXT_OR_NULL,
+}  # fmt: skip
+PROVENANCE: Final = {
+    "session_id": str, "ts": OrNull(TIME), "op": TEXT_OR_NULL, "step": TEXT_OR_NULL,
+    "rule": OrNull(re.compile("named|time|consolidated")), "trouble": TEXT_OR_NULL,
 }  # fmt: skip
 ERROR: Final = {"schema_version": int, "error": {"kind": str, "message": str, "hint": str}}
 ID: Final = "01M0CDSRD0M5N6FKF181V7JAJ0"
@@ -179,6 +184,13 @@ IMPORT: Final = {
                   "source_path": PATH, "title": TEXT_OR_NULL, "created_at": OrNull(TIME), "cwd": TEXT_OR_NULL,
                   "messages": int, "damaged": int, "changed_since": bool, "reason": TEXT_OR_NULL}],
 }  # fmt: skip
+RECALLED: Final = {
+    "schema_version": int, "prompt": str, "status": re.compile("ok|nothing_relevant|stale|damaged|partial"),
+    "considered": int, "text": str, "cut": int, "left_out": int, "notes": [str],
+    "items": [{"kind": re.compile("block|fact|turn"), "name": TEXT_OR_NULL, "agent": str, "session_id": TEXT_OR_NULL,
+               "score": float, "evidence": float, "why": [str], "text": str, "updated_at": OrNull(TIME),
+               "source": {"path": PATH, "line": OrNull(int), "offset": OrNull(int)}}],
+}  # fmt: skip
 ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["ingest"], 0, {**INGEST, "skipped_types": dict}),
     (["rebuild"], 0, INGEST),
@@ -191,6 +203,10 @@ ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["search", "--recent", "the"], 0, RECENT),
     (["search", "--recent", "no text has these words"], 1, RECENT),
     (["recall", "deploy-window"], 0, BLOCK),
+    (["recall", "--prompt", "when is the deploy window?"], 0, RECALLED),
+    (["recall", "--prompt", "when is the deploy window?", "--explain"], 0, {**RECALLED, "refused": list}),
+    (["recall", "--prompt", "no note has these words"], 1, {**RECALLED, "items": list}),
+    (["doctor"], 6, {"schema_version": int, "ok": bool, "findings": [{"kind": str, "message": str, "cure": str}]}),
     (["memory", "show", "deploy-window"], 0, BLOCK),
     (["memory", "list"], 0, {"schema_version": int, "dir": PATH, "project": {"path": PATH, "text": str},
                              "blocks": [{**LISTED_BLOCK, "agent": str}]}),
@@ -201,6 +217,12 @@ ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["memory", "restore", "contract"], 0, MEMORY_CHANGE),
     (["memory", "remove", "contract"], 0, MEMORY_CHANGE),
     (["memory", "restore", "Contract"], 0, MEMORY_CHANGE),
+    (["memory", "mark", "contract", "helpful"], 0, MEMORY_CHANGE),
+    (["memory", "decay"], 0, DECAY),
+    (["memory", "decay", "--as-of", "2090-01-01"], 0, DECAY),
+    (["memory", "decay", "--yes", "--as-of", "2026-10-08"], 0, DECAY),
+    (["memory", "review"], 0, {"schema_version": int, "dry_run": bool, "blocks": int, "facts": int,
+                               "items": [{"name": str, "finding": str, "reason": str}]}),
     (["forget", "contract"], 0, MEMORY_CHANGE),
     (["memory", "context"], 0, {"schema_version": int, "text": str, "blocks": int, "left_out": int}),
     (["memory", "tools"], 0, {"schema_version": int,
@@ -226,10 +248,18 @@ ANSWERS: Final[list[tuple[list[str], int, Shape]]] = [
     (["sessions", "resume", "telegram-48151623"], 0, {
         "schema_version": int, "id": str, "agent": str, "path": PATH, "title": TEXT_OR_NULL, "turns": int,
         "turns_shown": int, "messages": [{"role": str, "content": str}], "notes": [str]}),
+    (["sessions", "digest", "telegram-48151623"], 0, {"schema_version": int, "id": str, "agent": str, "text": str,
+                                                      "entries": int, "left_out": int}),
     (["show", f"{ID}:0"], 0, {"schema_version": int, "event": EVENT, "block": type(None), "session": OrNull(SESSION)}),
     (["show", ID], 0, {"schema_version": int, "event": type(None), "block": type(None), "session": SESSION}),
     (["show", "--block", "deploy-window"], 0, {"schema_version": int, "event": OrNull(EVENT), "block": SHOWN_BLOCK,
-                                               "session": OrNull(SESSION)}),
+                                               "session": OrNull(SESSION), "provenance": OrNull(PROVENANCE)}),
+    (["memory", "list", "--session", "01m32j3he024b2zft51ksjccbw"], 0, {
+        "schema_version": int, "dir": PATH, "blocks": [{**LISTED_BLOCK, "agent": str, "told_by": [str]}],
+        "facts": [{"name": str, "text": str}], "gone": [str]}),
+    (["memory", "apply", "--revert", "01KB"], 1, ERROR),
+    (["memory", "apply", "-"], 2, ERROR),
+    (["memory", "apply", "--schema"], 0, {"schema_version": int, "schema": dict}),
     (["status"], 0, STATUS),
     (["paths"], 0, PATHS),
     (["sessions", "history"], 1, HISTORY), (["sessions", "history", "--rebuild"], 0, HISTORY),
@@ -246,6 +276,9 @@ FAILURES: Final[list[tuple[list[str], int, str]]] = [
     (["recall", "nothing"], 1, "not_found"),
     (["forget", "nothing"], 1, "not_found"),
     (["memory", "restore", "nothing"], 1, "not_found"),
+    (["memory", "mark", "nothing", "helpful"], 1, "not_found"),
+    (["memory", "mark", "deploy-window", "good"], 2, "usage"),
+    (["memory", "decay", "--as-of", "soon"], 2, "usage"),
     (["remember", " "], 7, "refused"),
     (["remember", "--pin", "x"], 2, "usage"),
     (["show", "nobody"], 1, "not_found"),
@@ -299,7 +332,10 @@ def fits(value: Any, shape: Shape, where: str = "") -> list[str]:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
-    """A home with the samples of both stores, a Claude Code session, and two agents' sessions of one id."""
+    """A home with the samples of both stores, a Claude Code session, and two agents' sessions of one id.
+
+    Commands change it: the tests run in the order in which they stand here, in one process (``--dist loadfile``).
+    """
     home = HomeBuilder(tmp_path_factory.mktemp("contract"))
     shutil.copytree(data / "aster", home.aster_home)
     shutil.copytree(data / "aether", home.home / ".aether" / "sessions")

@@ -264,6 +264,29 @@ class TestRename:
             assert {one["title"] for one in listed if one["id"] == "s1"} == {"My own title"}
         assert describe(path, home.aster_home).title == "My own title"
 
+    def test_a_name_is_no_activity(self, home: HomeBuilder, run: Run) -> None:
+        """Neither a list, nor ``latest``, nor ``prune`` takes a session for used because it was given a title."""
+        home.aster("bare-1", make.aster_header("bare-1", 0))
+        listed = ("sessions", "list", "--all", "--agent", "aster", "--json")
+        before = {one["id"]: one["updated_at"] for one in run(*listed).json()["sessions"]}
+        newest = run("sessions", "latest", "--cwd", "/w/alpha").stdout
+        for session_id in ("s1", "bare-1"):
+            assert run("sessions", "rename", session_id, "Named today").code == 0
+        files = {path.stem: path for path in home.aster_home.rglob("alpha/*.jsonl")}
+        for indexed in (False, True):
+            if indexed:
+                run("ingest", "--quiet")
+            rows = run(*listed).json()["sessions"]
+            assert [one["id"] for one in rows][-2:] == ["s1", "bare-1"], indexed
+            assert {one["id"]: one["updated_at"] for one in rows} == before, indexed
+            assert run("sessions", "latest", "--cwd", "/w/alpha").stdout == newest
+        assert {stem: describe(path, home.aster_home).updated_at for stem, path in files.items()} == before
+        assert run("verify").code == 0
+        for path in files.values():
+            os.utime(path, LONG_AGO)
+        told = run("sessions", "prune", "--project", "/w/alpha", "--older-than", "1d", "--json").json()
+        assert {one["id"] for one in told["sessions"]} == set(files)
+
     def test_b108_a_title_that_begins_with_a_dash(self, home: HomeBuilder, run: Run) -> None:
         told = run("sessions", "rename", "s1", "--another")
         assert (told.code, "put -- before" in told.stderr) == (2, True)

@@ -45,6 +45,8 @@ def _imported(cwd: Path, *words: str) -> tuple[int, list[str]]:
         (["search", "--in", "answers", "--limit", "5", "--json", "x"], 3),
         (["memory", "list"], 1),
         (["recall", "x"], 1),
+        (["recall", "--prompt", "x"], 1),
+        (["recall", "--prompt", "x", "--explain", "--json"], 1),
         (["paths"], 0),
         (["search", "--limit", "many", "x"], 2),
     ],
@@ -54,6 +56,18 @@ def test_nothing_heavy_is_imported(words: list[str], code: int, tmp_path: Path) 
     assert _imported(tmp_path, *words) == (code, [])
 
 
+@pytest.mark.parametrize("with_index", [False, True], ids=["files", "index"])
+def test_an_answer_to_a_prompt_imports_nothing_heavy(with_index: bool, tmp_path: Path, asx: Asx) -> None:
+    assert asx("remember", "--title", "Heron", "The heron stands in the pond.").code == 0
+    if with_index:
+        assert asx("ingest", "--quiet").code == 0
+    for words in (["recall", "--prompt", "where does the heron stand?"], ["recall", "heron"]):
+        assert _imported(tmp_path, *words) == (0, [])
+    words = ["recall", "--prompt", "where does the heron stand?", "--turns", "--no-journal"]
+    assert _imported(tmp_path, *words) == (0 if with_index else 3, [])
+    assert asx("memory", "log", "--json").stdout.count('"op":"recall"') == 2
+
+
 def test_help_imports_no_command(tmp_path: Path) -> None:
     probe = "import sys; from cli.app import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run(
@@ -61,7 +75,7 @@ def test_help_imports_no_command(tmp_path: Path) -> None:
     )
     loaded = set(done.stderr.split())
     assert "cli.app" in loaded
-    assert [name for name in loaded if name.startswith("cli.commands.")] == []
+    assert [name for name in loaded if name.startswith(("cli.commands.", "cli.recall", "cli.hook"))] == []
     assert [name for name in loaded if name.startswith(("index.match", "persist.agents"))] == []
 
 

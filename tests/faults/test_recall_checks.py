@@ -125,17 +125,37 @@ class TestB94:
 
 
 class TestB96:
-    def test_what_was_just_typed_is_no_knowledge(self, isolated: Path, memory: Path, run: Run) -> None:
-        prompt = "how many retries does the mail client make?"
+    PROMPT: Final = "how many retries does the mail client make?"
+
+    @pytest.fixture
+    def home(self, isolated: Path) -> HomeBuilder:
         home = HomeBuilder(isolated)
+        answer = "The mail client makes seven retries, then it stops."
         home.aster(
-            "old", aster_header("old", 0), aster_prompt(prompt, 1), aster_answer("Seven retries, then it stops.", 2)
+            "older", aster_header("older", 0), aster_prompt("Look at the mail client", 1), aster_answer(answer, 2)
         )
-        home.aster("running", aster_header("running", 10), aster_prompt(prompt, 11))
+        home.aster("echo", aster_header("echo", 5), aster_prompt(self.PROMPT, 6))
+        home.aster("running", aster_header("running", 10), aster_prompt(self.PROMPT, 11))
+        return home
+
+    def test_what_was_just_typed_is_no_knowledge(self, home: HomeBuilder, memory: Path, run: Run) -> None:
         assert run("ingest", "--quiet").code == 0
-        assert names(run("recall", "--prompt", prompt, "--session", "running", "--json")) == []
+        assert names(run("recall", "--prompt", self.PROMPT, "--session", "running", "--json")) == []
         block(memory, "mail-client", "The mail client makes seven retries.")
-        assert names(run("recall", "--prompt", prompt, "--session", "running", "--json")) == ["mail-client"]
+        assert names(run("recall", "--prompt", self.PROMPT, "--session", "running", "--json")) == ["mail-client"]
+
+    @pytest.mark.parametrize("session", [["--session", "running"], []], ids=["session", "no session"])
+    def test_the_older_turn_comes_and_the_echo_does_not(self, session: list[str], home: HomeBuilder, run: Run) -> None:
+        assert run("ingest", "--quiet").code == 0
+        told = run("recall", "--prompt", self.PROMPT, "--turns", "--cwd", "/w/alpha", *session, "--json").json()
+        assert [(item["kind"], item["session_id"], item["name"]) for item in told["items"]] == [("turn", "older", None)]
+        assert told["items"][0]["text"] == "The mail client makes seven retries, then it stops."
+        assert told["status"] == "ok"
+
+    def test_the_running_session_is_left_out(self, home: HomeBuilder, run: Run) -> None:
+        assert run("ingest", "--quiet").code == 0
+        words = ("recall", "--prompt", self.PROMPT, "--turns", "--cwd", "/w/alpha", "--session", "older")
+        assert run(*words).code == 1
 
 
 class TestB97:
@@ -168,6 +188,19 @@ class TestB97:
         assert {self.PROJECTS[int(name[8:])] for name in found if name != "everywhere"} == expected
         assert "everywhere" in found
 
+    def test_turns_of_other_projects_are_left_out(self, isolated: Path, run: Run) -> None:
+        home = HomeBuilder(isolated)
+        for number, cwd in enumerate(("/a/b", "/a/bc", "/a/b/sub", "/a/b%", "/a/B")):
+            said = aster_answer(f"The lantern of {number} glows at dusk.", 2)
+            home.aster(f"s{number}", aster_header(f"s{number}", 0, cwd=cwd), aster_prompt("look", 1), said)
+        assert run("ingest", "--quiet").code == 0
+        words = ("recall", "--prompt", "when does the lantern glow, at dusk?", "--turns", "--json")
+        found = {
+            cwd: {item["session_id"] for item in run(*words, "--cwd", cwd).json()["items"]}
+            for cwd in ("/a/b", "/a/b%", "/a/x")
+        }
+        assert found == {"/a/b": {"s0", "s2"}, "/a/b%": {"s3"}, "/a/x": set()}
+
 
 class TestB99:
     @pytest.mark.parametrize("with_index", [False, True], ids=["files", "index"])
@@ -181,6 +214,30 @@ class TestB99:
         found = names(run(*words))
         assert len([name for name in found if name.startswith("copy-")]) == 1
         assert found[0] == "kiln-reset"
+
+    def test_one_paragraph_in_many_sessions_is_one_turn_with_its_count(
+        self, isolated: Path, memory: Path, run: Run
+    ) -> None:
+        home = HomeBuilder(isolated)
+        text = "The kiln controller drifts when the thermocouple ages."
+        for number in range(40):
+            name = f"copy-{number}"
+            home.aster(name, aster_header(name, number), aster_prompt("look", number), aster_answer(text, number + 0.5))
+        big = [
+            part for at in range(200) for part in (aster_prompt(f"kiln {at}", at), aster_answer(f"kiln drift {at}", at))
+        ]
+        home.aster("big", aster_header("big", 0), *big)
+        block(memory, "kiln-reset", "Reset the kiln controller after a thermocouple change.")
+        assert run("ingest", "--quiet").code == 0
+        prompt = "the kiln controller drifts and the thermocouple ages: how do I reset it after a change?"
+        told = run("recall", "--prompt", prompt, "--turns", "--cwd", "/w/alpha", "--json").json()
+        assert told["items"][0]["name"] == "kiln-reset"
+        turns = [item for item in told["items"] if item["kind"] == "turn"]
+        assert [item["count"] for item in turns if item["session_id"].startswith("copy")] == [40]
+        assert len({item["session_id"] for item in turns}) == len(turns)
+        plain = run("recall", "--prompt", prompt, "--turns", "--cwd", "/w/alpha").stdout
+        assert plain.count(text) == 1
+        assert "the same in 39 other sessions" in plain
 
 
 class TestB101:

@@ -1,0 +1,105 @@
+"""Prints an answer for people: the framed text, or why each candidate was chosen or refused."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+from cli import output
+from cli.moments import count
+from cli.recall_answer import Answer, shown, why_named
+from cli.recall_giving import Given
+from cli.tables import Column, table
+
+if TYPE_CHECKING:
+    from index.recall.turns import TurnHit
+    from persist.recall.answer import Verdict
+
+_COLUMNS: Final = (
+    Column("candidate", shrinks_to=14),
+    Column("said"),
+    Column("evidence", right=True),
+    Column("covers", right=True),
+    Column("score", right=True, drop=1),
+    Column("has", shrinks_to=12),
+    Column("why", shrinks_to=20),
+)
+_SHOWN_WORDS: Final = 12
+
+
+def print_given(given: Given, max_characters: int) -> None:
+    """Print the framed text, and on stderr what had no room."""
+    if given.text:
+        output.line(output.safe(given.text))
+    if given.items and (given.cut or given.left_out):
+        left = f", {count(given.left_out, 'item')} left out" if given.left_out else ""
+        output.talk(f"{count(given.cut, 'item')} cut{left}: --max-chars {max_characters} gives no more room")
+
+
+def print_no_room(given: Given, max_characters: int) -> None:
+    """Tell that something helps, of which nothing was printed."""
+    verb = "helps and has" if given.left_out == 1 else "help and have"
+    output.talk(f"{count(given.left_out, 'item')} {verb} no room in {max_characters} characters; give --max-chars more")
+
+
+def print_why(answer: Answer) -> None:
+    """Print how the prompt was read and a line for each candidate, the chosen ones first."""
+    if not answer.has_words:
+        output.line("the prompt has no word that tells anything")
+        return
+    if answer.terms:
+        _print_words(answer)
+    if not answer.considered:
+        output.line("no candidate has one of its words")
+        return
+    rows = [_row(verdict, answer) for verdict in (*answer.chosen, *answer.refused)]
+    if answer.turns is not None:
+        rows += [_turn_row(hit, answer) for hit in answer.turns.hits]
+        rows += [(one.session_id, "no", "", "", "", "", one.reason) for one in answer.turns.refused]
+    for text in table(_COLUMNS, rows, output.table_columns()):
+        output.line(text)
+
+
+def _print_words(answer: Answer) -> None:
+    heaviest = [
+        f"{output.safe_line(answer.words.get(term.word, term.word))} {term.weight:.1f}" for term in answer.terms
+    ]
+    more = f" and {len(heaviest) - _SHOWN_WORDS} more" if len(heaviest) > _SHOWN_WORDS else ""
+    output.line(f"words by weight: {', '.join(heaviest[:_SHOWN_WORDS])}{more}")
+    for term in answer.terms:
+        if term.typed is not None:
+            output.line(output.safe_line(f"{answer.words.get(term.word, term.typed)} is read as {term.word}"))
+
+
+def print_notes(answer: Answer) -> None:
+    """Tell what a person should know of the answer beside it."""
+    if answer.without_index is not None and not answer.items:
+        output.talk(output.safe_line(answer.without_index))
+    for note in (*answer.behind, *answer.notes):
+        output.talk(output.safe_line(note))
+    if not answer.items and answer.helpful_turns and output.is_terminal(sys.stdout):
+        output.talk(f"no note helps, but {count(answer.helpful_turns, 'past turn')} may: add --turns")
+
+
+def _row(verdict: Verdict, answer: Answer) -> tuple[object, ...]:
+    return (
+        verdict.candidate.name,
+        "yes" if verdict.is_chosen else "no",
+        f"{verdict.evidence:.1f}",
+        f"{verdict.coverage:.0%}",
+        f"{verdict.score:.1f}",
+        " ".join(shown(verdict.matched, answer.words)),
+        verdict.reason if not verdict.is_chosen else _enough(verdict, answer),
+    )
+
+
+def _turn_row(hit: TurnHit, answer: Answer) -> tuple[object, ...]:
+    name = f"{hit.session_id}:{hit.texts[hit.at].event_index}"
+    has = " ".join(shown(hit.matched, answer.words))
+    return (name, "yes", f"{hit.evidence:.1f}", "", f"{hit.score:.1f}", has, "a past turn")
+
+
+def _enough(verdict: Verdict, answer: Answer) -> str:
+    from persist.recall.tuning import TUNING
+
+    return why_named(verdict, answer.words) or f"evidence is {TUNING.evidence:g} or more"

@@ -1,0 +1,113 @@
+"""Looks for what keeps this product from doing its work, and says what cures it. Changes nothing.
+
+For ``asx doctor`` alone: pydantic is imported when the configuration is checked.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from index.settings import Settings, load_settings
+from index.status import status
+from persist import times
+from persist.errors import ConfigError
+from persist.hook_log import read_troubles
+from persist.places import APPLICATION, Places, places_of
+from persist.sources import Environment
+
+HOOK_DAYS: Final = 7
+"""Troubles of prompt hooks are told for so long."""
+_PRIVATE_FOLDER: Final = 0o700
+_PRIVATE_FILE: Final = 0o600
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_HOOK_CURES: Final = {
+    "usage": "correct the hook in the agent's settings; asx recall --help has the options",
+    "timeout": "asx ingest, where there is no index; else run asx recall --prompt TEXT by hand to see it",
+}
+_HOOK_CURE: Final = "run asx recall --prompt TEXT by hand to see it"
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong, in a sentence, and what to do about it."""
+
+    kind: Literal["config", "index", "permissions", "hook"]
+    message: str
+    cure: str
+
+
+def examine(environment: Environment, cwd: Path, index: str | None = None) -> tuple[Finding, ...]:
+    """Return all that is found; ``index`` is what ``--index`` was given. Cost: that of ``status``."""
+    places = places_of(environment, cwd, index)
+    return (
+        *_of_configuration(places, environment),
+        *_of_index(environment, cwd, index),
+        *_of_permissions(places),
+        *_of_hooks(places.hook_log),
+    )
+
+
+def _of_configuration(places: Places, environment: Environment) -> Iterator[Finding]:
+    from persist.config_model import check
+
+    try:
+        check(places.config, environment.home)
+    except ConfigError as error:
+        yield Finding("config", f"{places.config}: {error.reason}", "correct it or remove the file")
+
+
+def _of_index(environment: Environment, cwd: Path, index: str | None) -> Iterator[Finding]:
+    try:
+        settings: Settings = load_settings(environment, cwd, index)
+    except ConfigError:
+        return  # told already; what the index should hold is not known
+    found = status(settings)
+    if not found.exists:
+        yield Finding("index", f"there is no index at {found.path}", "asx ingest")
+    elif not found.usable:
+        yield Finding("index", found.why or f"{found.path} cannot be used", "asx rebuild")
+    else:
+        if found.stale:
+            yield Finding("index", found.why or "the files are newer than the index", "asx ingest")
+        for agent in found.agents.values():
+            for path, why in agent.held:
+                yield Finding("index", f"{path} cannot be read: {why}", "see to the file, then run asx ingest")
+
+
+def _of_permissions(places: Places) -> Iterator[Finding]:
+    folders = [places.data, places.sessions, places.memory, places.archive, places.config_folder]
+    if places.index.parent.name == APPLICATION:  # any other folder is its owner's
+        folders.append(places.index.parent)
+    names = ("", "-wal", "-shm")
+    files = [places.index.with_name(places.index.name + name) for name in names]
+    for path in (*folders, *files, places.hook_log, places.config):
+        try:
+            mode = stat.S_IMODE(path.stat().st_mode)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield Finding("permissions", f"{path} cannot be looked at: {error.strerror}", "see to the folders above it")
+            continue
+        private = _PRIVATE_FOLDER if path in folders else _PRIVATE_FILE
+        if mode & _OTHERS:
+            yield Finding("permissions", f"{path} is open to others ({mode:04o})", f"chmod {private:o} '{path}'")
+        elif path in folders and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+            yield Finding(
+                "permissions", f"{path} cannot be read and written ({mode:04o})", f"chmod {private:o} '{path}'"
+            )
+
+
+def _of_hooks(log: Path) -> Iterator[Finding]:
+    since = times.from_epoch_ms((datetime.now(UTC) - timedelta(days=HOOK_DAYS)).timestamp() * 1000) or ""
+    counted: dict[tuple[str, str], tuple[int, str]] = {}
+    for trouble in read_troubles(log, since):
+        count, _ = counted.get(trouble[1:], (0, ""))
+        counted[trouble[1:]] = (count + 1, trouble.ts)
+    for (kind, message), (count, last) in counted.items():
+        often = f"{count} times, last" if count > 1 else "once,"
+        told = f"prompt hook, {often} at {last}: {message}"
+        yield Finding("hook", told, _HOOK_CURES.get(kind, _HOOK_CURE))
