@@ -39,13 +39,13 @@ static: $(VENV)/.installed-dev
 	$(RUN)/lint-imports
 
 test: static ## format, lint, types, import contracts and every test but the soaks
-	$(RUN)/pytest -n $(JOBS) --dist loadgroup -m 'not soak'
+	$(RUN)/pytest -n $(JOBS) --dist loadfile -m 'not soak'
 
 check: static ## the same with the fast tests only: seconds
-	$(RUN)/pytest -n $(JOBS) --dist loadgroup -m 'not slow and not soak and not network'
+	$(RUN)/pytest -n $(JOBS) --dist loadfile -m 'not slow and not soak and not network'
 
 soak: $(VENV)/.installed-dev ## what the store must bear, in full: 50 kills of each command, 20 writers at once; minutes
-	$(RUN)/pytest -n $(JOBS) --dist loadgroup -m soak
+	$(RUN)/pytest -n $(JOBS) --dist loadfile -m soak
 
 format: $(VENV)/.installed-dev ## rewrite the code in the house's format
 	$(RUN)/ruff check --fix .

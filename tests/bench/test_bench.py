@@ -14,8 +14,6 @@ from bench.gen import generate, sizes
 from bench.measure import percentile
 from tests.conftest import Asx
 
-pytestmark = pytest.mark.xdist_group("bench")
-
 MB = 0.3
 CORPUS_SHA256 = "7133758030497b7b059692411e33e6f097dd3e2d52292c66d0b051e0a6d9773e"
 

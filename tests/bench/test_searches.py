@@ -24,7 +24,7 @@ from index.search import search
 from index.settings import Settings, load_settings
 from persist.sources import Environment
 
-pytestmark = [pytest.mark.xdist_group("bench"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 MB = 3
 NOTE = "---\nname: kestrel\ndescription: How the kestrel project is built\n---\n\nBuild kestrel with one job.\n"

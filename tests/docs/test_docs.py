@@ -12,8 +12,6 @@ from types import ModuleType
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("docs")
-
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")])
 SHIPPED = ("persist", "index", "migrations", "cli", "bench", "docs", "demo", ".ci")

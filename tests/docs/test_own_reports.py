@@ -17,8 +17,6 @@ from persist.agents import AGENTS
 from tests.conftest import REPOSITORY, Asx
 from tests.docs.with_asx import blocks, run_sh, variables
 
-pytestmark = pytest.mark.xdist_group("docs")
-
 OF_OPTIONS: Final = frozenset({"since", "until", "project", "below", "agent", "with_children"})
 """Names that the options bind; any other wants ``-p``."""
 NAME: Final = re.compile(r"(?<![:\w]):([a-z_]+)\b")

@@ -16,8 +16,6 @@ from tests.index.filled import never
 from tests.index.report_world import build_index
 from tests.terminal import on_a_terminal
 
-pytestmark = pytest.mark.xdist_group("docs")
-
 PAGE = REPOSITORY / "docs" / "reports.md"
 STATEMENTS = re.findall(r"(?<=^```sql\n).*?(?=^```$)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 

@@ -22,8 +22,6 @@ from index.describe import describe
 from tests.conftest import REPOSITORY
 from tests.index.filled import snapshot
 
-pytestmark = pytest.mark.xdist_group("docs")
-
 PAGE = REPOSITORY / "docs" / "sql.md"
 TODAY = "2026-10-06"
 PARAMETERS = {":project": "project=/home/mira/src/tidewatch"}

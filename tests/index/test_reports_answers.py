@@ -98,7 +98,10 @@ def test_sessions_by_project_count_copied_prompts_once(index: Path) -> None:
 def test_an_import_counts_for_itself_only_without_its_original(isolated: Path) -> None:
     home = HomeBuilder(isolated)
     original = home.claude("c1", make.claude_prompt("heron", "c1", "u1", 1, cwd="/w/alpha"))
-    header = make.aster_header("imported", 0) | {"cwd": "/w/alpha", "imported_from": {"agent": "claude-code", "id": "c1"}}
+    header = make.aster_header("imported", 0) | {
+        "cwd": "/w/alpha",
+        "imported_from": {"agent": "claude-code", "id": "c1"},
+    }
     home.aster("imported", header, make.aster_prompt("heron", 1))
     settings = home.settings()
     ingest(settings)
