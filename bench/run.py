@@ -1,8 +1,8 @@
 """``make bench``: every figure of one run on one corpus, as ratios, with the counts that prove equal work.
 
-Each measured piece runs in a process of its own (``bench.floor``, ``bench.work``, ``bench.searches``, ``bench.scan``);
-each index is made once and serves all that is asked of it. Nothing is written outside a
-temporary folder but, when asked with ``--save``, a file in ``bench/results``.
+Each measured piece runs in a process of its own (``bench.floor``, ``bench.work``, ``bench.searches``, ``bench.scan``,
+``bench.recall``); each index is made once and serves all that is asked of it. Nothing is written outside a temporary
+folder but, when asked with ``--save``, a file in ``bench/results``.
 """
 
 from __future__ import annotations
@@ -84,7 +84,12 @@ def measure(bench: Bench) -> dict[str, Any]:
         )
     told["unchanged"] = measure_unchanged(bench)
     told["one_line"] = measure_one_line(bench)
-    return {**told, **measure_search(bench)}
+    return {**told, **measure_search(bench), **measure_recall(bench)}
+
+
+def measure_recall(bench: Bench) -> dict[str, Any]:
+    """Measure recall on memory folders of its own; the corpus is not looked at."""
+    return {"recall": bench.module("bench.recall", bench.folder / "recall")}
 
 
 def measure_search_alone(bench: Bench) -> dict[str, Any]:

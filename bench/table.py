@@ -22,7 +22,10 @@ def lines_of(told: Mapping[str, Any]) -> list[str]:
     if "floor" in told:
         lines += [*_work(told), ""]
     lines += [_corpus(told), *_searches(told["search"]["searches"]), ""]
-    return [*lines, *_scans(told["scan"]), "", *_processes(told["process"])]
+    lines += [*_scans(told["scan"]), ""]
+    if "recall" in told:
+        lines += [*_recalls(told["recall"]), ""]
+    return [*lines, *_processes(told["process"])]
 
 
 def _corpus(told: Mapping[str, Any]) -> str:
@@ -59,6 +62,17 @@ def _searches(searches: Mapping[str, Mapping[str, Any]]) -> list[str]:
         times = [_ms(one[key]) for key in ("p50_s", "p95_s", "cpu_p95_s")]
         rows.append([name, str(one["queries"]), f"{one['hits']:,}", *times, *verdict])
     return _aligned(["search in the library", "queries", "hits", "p50 ms", "p95 ms", "p95 cpu", "must", ""], rows)
+
+
+def _recalls(recalls: Sequence[Mapping[str, Any]]) -> list[str]:
+    rows = []
+    for one in recalls:
+        must_ms = one["must_s"] and one["must_s"] * 1e3
+        times = [_ms(one[key]) for key in ("p50_s", "p95_s", "cpu_p50_s", "cpu_p95_s")]
+        answered = (str(one["about_a_note"]), str(one["at_random"]))
+        rows.append([f"{one['notes']:,} notes", *answered, *times, *_verdict(one["cpu_p95_s"] * 1e3, must_ms)])
+    head = ["recall in the library", "answered", "of words at random", "p50 ms", "p95 ms", "p50 cpu", "p95 cpu"]
+    return _aligned([*head, "must (cpu)", ""], rows)
 
 
 def _scans(scans: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -27,8 +27,9 @@ from index.sqlite_errors import (
     unusable,
 )
 from migrations import APPLICATION_ID, GENERATION
+from persist.recall import WORDS_VERSION
 
-PROJECTION_VERSION: Final = 1
+PROJECTION_VERSION: Final = 2
 """Raised whenever the same bytes give other rows; a golden test of projected rows fails until it is."""
 SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 """What SQLite may put beside a database, by the end of its name."""
@@ -177,7 +178,7 @@ def is_current(connection: sqlite3.Connection, projection: str) -> bool:
 def projection_of(parser_versions: dict[str, int], limits: tuple[int, ...]) -> str:
     """Return the text that names how rows are made: another text means other rows from the same bytes."""
     agents = ",".join(f"{name}={version}" for name, version in sorted(parser_versions.items()))
-    return f"{PROJECTION_VERSION};{FOLD_VERSION};{'/'.join(map(str, limits))};{agents}"
+    return f"{PROJECTION_VERSION};{FOLD_VERSION};{WORDS_VERSION};{'/'.join(map(str, limits))};{agents}"
 
 
 def _meta(connection: sqlite3.Connection) -> dict[str, str]:

@@ -233,6 +233,7 @@ Index("journal_rows_title", _journal.c.title_key, sqlite_where=_journal.c.title_
 Index("block_rows_source", _blocks.c.source_id)
 Index("memory_fact_rows_source", _memory_facts.c.source_id)
 Index("candidate_rows_source", _candidates.c.source_id)
+Index("candidate_rows_nameless", _candidates.c.id, sqlite_where=_candidates.c.name_words == 0)
 Index("block_names_block", _names.c.block_id)
 Index("error_rows_place", _errors.c.source_id, _errors.c.line_number)
 Index("prose_newest", _prose.c.field, _prose.c.hidden, _prose.c.sort_ts, _prose.c.source_id)

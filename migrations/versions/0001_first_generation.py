@@ -277,6 +277,7 @@ INDEXES: Final = (
     "CREATE INDEX block_rows_source ON block_rows (source_id)",
     "CREATE INDEX memory_fact_rows_source ON memory_fact_rows (source_id)",
     "CREATE INDEX candidate_rows_source ON candidate_rows (source_id)",
+    "CREATE INDEX candidate_rows_nameless ON candidate_rows (id) WHERE name_words = 0",
     "CREATE INDEX block_names_block ON block_names (block_id)",
     "CREATE INDEX error_rows_place ON error_rows (source_id, line_number)",
     "CREATE INDEX prose_newest ON prose (field, hidden, sort_ts, source_id)",

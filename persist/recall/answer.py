@@ -70,7 +70,7 @@ def recall(
     heaviest = sorted(held, key=lambda term: (-term.weight, term.word))[:MAX_WORDS]
     found = [
         (candidate, evidence.weigh(reading, candidate, statistics, tuning))
-        for candidate in corpus.holding(heaviest, place, MAX_SCORED)
+        for candidate in corpus.holding(heaviest, reading.least_total, place, MAX_SCORED)
     ]
     verdicts = _judged(found, as_of, limit, tuning)
     return Recalled(

@@ -47,11 +47,12 @@ class Corpus(Protocol):
     def beginning_with(self, letters: str) -> Mapping[str, int]:
         """Return the words of any field or alias that begin with these letters, with their frequencies."""
 
-    def holding(self, terms: Sequence[Term], place: Place, limit: int) -> Iterable[Candidate]:
+    def holding(self, terms: Sequence[Term], least_total: float, place: Place, limit: int) -> Iterable[Candidate]:
         """Return candidates that hold one of the words in a field or alias, and whose project the place lies in.
 
-        At least the ``limit`` that hold most, but for those whose evidence cannot come to ``tuning.evidence``; terms
-        come the heaviest first. Superseded ones may be among them and do not count.
+        At least the ``limit`` that hold most, but for those whose evidence cannot come to ``tuning.evidence``
+        (``evidence.most_evidence``, which ``least_total`` is for); terms come the heaviest first. Superseded ones may
+        be among them and do not count.
         """
 
 

@@ -73,6 +73,11 @@ class Reading(NamedTuple):
     by_part: tuple[str, ...]
     joined: frozenset[str]
 
+    @property
+    def least_total(self) -> float:
+        """The least of the windows' totals, of those that have any; 0 where none has."""
+        return min((window.total for window in self.windows if window.total), default=0.0)
+
 
 class Evidence(NamedTuple):
     """What a candidate has of a prompt; see ``persist.recall.answer.Verdict`` for the fields that it shares.
@@ -170,6 +175,19 @@ def weigh(reading: Reading, candidate: Candidate, statistics: Statistics, tuning
     return Evidence(
         matched, score, evidence, coverage, head, telling, sum(group.telling(found) for group in window.groups), alias
     )
+
+
+def most_evidence(
+    in_head: float, elsewhere: float, least_total: float, *, has_name: bool, tuning: Tuning = TUNING
+) -> float:
+    """Return the most that :func:`weigh` can find, of the weight of the words that a candidate holds alone.
+
+    ``in_head`` is that of its name and description and of identifiers, ``elsewhere`` that of all others;
+    ``least_total`` is the reading's.
+    """
+    mass = in_head + (tuning.body_share if has_name else 1.0) * elsewhere
+    coverage = min(1.0, (in_head + elsewhere) / least_total) if least_total else 1.0
+    return mass * (tuning.coverage_floor + (1 - tuning.coverage_floor) * coverage)
 
 
 def _densest(reading: Reading, matched: Iterable[str]) -> Window:

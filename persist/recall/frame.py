@@ -22,7 +22,7 @@ DEFAULT_MAX_CHARACTERS: Final = 4000
 _QUOTE: Final = "> "
 _LEAST_TEXT: Final = 40
 """An item for which so little room is left is left out."""
-_CUT: Final = "> [cut here; the whole: asx recall {}]"
+_CUT: Final = "> [cut here; the whole: asx {} {}]"
 
 _HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
@@ -94,7 +94,7 @@ def _item(item: Quoted, number: int, room: int) -> tuple[str | None, bool]:
     whole = "\n".join([head, *lines])
     if len(whole) <= room:
         return whole, False
-    note = _CUT.format(_one_line(item.name))
+    note = _CUT.format("show" if item.kind == "turn" else "recall", _one_line(item.name))
     left = room - len(head) - len(note) - 2
     if left < _LEAST_TEXT:
         return None, False

@@ -50,7 +50,7 @@ class FileCorpus:
         """Return the words that begin with these letters, with their frequencies."""
         return {word: len(numbers) for word, numbers in self._places.items() if word.startswith(letters)}
 
-    def holding(self, terms: Sequence[Term], place: Place, limit: int) -> Iterable[Candidate]:  # noqa: ARG002 - all are at hand
+    def holding(self, terms: Sequence[Term], least_total: float, place: Place, limit: int) -> Iterable[Candidate]:  # noqa: ARG002 - all are at hand
         """Return every candidate in scope that holds one of the words; more than ``limit`` where there are more."""
         numbers = {number for term in terms for number in self._places.get(term.word, ())}
         resolver = ProjectResolver()

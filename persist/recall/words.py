@@ -157,6 +157,8 @@ def _units(joined: str, pattern: re.Pattern[str]) -> Iterable[Unit]:
         if _tells(word):
             yield Unit(word, (one_word(word),))
         return
+    if not pieces:  # a sign alone, between two runs of scripts without blanks
+        return
     folded = [piece.casefold() for piece in pieces]
     typed = "".join(folded)
     if len(typed) > MAX_WORD_CHARACTERS:

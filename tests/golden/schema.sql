@@ -2,6 +2,8 @@ CREATE INDEX block_names_block ON block_names (block_id);
 
 CREATE INDEX block_rows_source ON block_rows (source_id);
 
+CREATE INDEX candidate_rows_nameless ON candidate_rows (id) WHERE name_words = 0;
+
 CREATE INDEX candidate_rows_source ON candidate_rows (source_id);
 
 CREATE INDEX error_rows_place ON error_rows (source_id, line_number);

@@ -23,7 +23,7 @@ def test_pages_of_a_common_word_join_to_the_whole_list(
     all_ranked = search(settings, SearchRequest(query, mode=Mode.WORDS, limit=None))
     monkeypatch.setattr(hunt_words, "RANKED_BELOW", 3)
     monkeypatch.setattr(hunt_words, "RANKED_TOGETHER", 7)
-    monkeypatch.setattr(hunt_words, "LISTED_BELOW", listed_below)
+    monkeypatch.setattr(hunt_words, "WORD_IDS_LISTED_BELOW", listed_below)
     whole = search(settings, SearchRequest(query, mode=Mode.WORDS, limit=None))
     assert sorted(hit.text for hit in whole.hits) == sorted(hit.text for hit in all_ranked.hits)
     assert whole.total == all_ranked.total > 10

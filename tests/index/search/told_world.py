@@ -491,14 +491,17 @@ def _memory(world: ToldWorld, rng: Random) -> None:
         project = rng.choice(("/a/b", "/a/bc", "/a/b/sub", "/a/b%", "/a/B", "/a_b", None))
         session_id = rng.choice((ASTER[0].id, "twin-id-0001", GONE.id, None, None))
         minute = rng.choice((None, float(rng.randrange(40))))
+        title = f"What I typed, {number}" if number % 3 == 0 else None
         head = [f"name: {name}", f"description: {description}"]
+        head += [f"title: {title}"] if title else []
         head += [f"project: {project}"] if project else []
         head += [f"source_session: {session_id}"] if session_id else []
         head += [f"{rng.choice(('created_at', 'updated_at'))}: {make.at(minute)}"] if minute is not None else []
         path = folder / f"{name}.md"
         path.write_text("---\n" + "\n".join(head) + f"\n---\n\n{body}\n", encoding="utf-8")
         set_time(path, 28)
-        _note_block(world, "aster", path, f"{name}\n{description}\n{body}", project, session_id, minute, 28.0)
+        text = "\n".join(part for part in (name, title, description, body) if part is not None)
+        _note_block(world, "aster", path, text, project, session_id, minute, 28.0)
     folder = world.home.claude_home / "projects" / "-w-gamma" / "memory"
     folder.mkdir(parents=True)
     for number in range(6):

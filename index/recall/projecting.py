@@ -1,0 +1,64 @@
+"""Turns notes and facts into the words that recall compares, so that none is cut or folded when a prompt comes.
+
+Pure; imports ``persist.recall``. The words of a field stand in the full-text table joined by blanks, aliases joined by
+line ends; its tokenizer ``ascii`` takes each as one token, since words hold letters and digits only, none of them an
+ASCII capital (a test proves it).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from persist.events import Note, NoteFact
+from persist.memory.standing import noted, standings
+from persist.recall.candidate import Candidate
+from persist.recall.from_files import block_candidate, fact_candidate
+from persist.recall.words import alias_words
+
+ALIAS_END: Final = "\n"
+
+
+class FieldWords(NamedTuple):
+    """The words of name, description, body and aliases as they are stored, and how many the first three have."""
+
+    texts: tuple[str, str, str, str]
+    counts: tuple[int, int, int]
+
+
+def words_of_block(stem: str, note: Note) -> FieldWords:
+    """Return the words of a block by itself; what the journal adds to it is settled (``index.recall.settling``)."""
+    block = noted(stem, note)
+    (standing,) = standings([block], (), "").values()
+    return _field_words(block_candidate("", block, standing))
+
+
+def words_of_fact(fact: NoteFact) -> FieldWords:
+    """Return the words of a fact of ASTER.md."""
+    return _field_words(fact_candidate("", fact))
+
+
+def aliases_text(aliases: tuple[str, ...]) -> str:
+    """Return aliases as they are stored."""
+    return _joined(tuple(words for alias in aliases if (words := alias_words(alias))))
+
+
+def stored_aliases(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words of each alias that :func:`aliases_text` stored."""
+    return tuple(tuple(alias.split(" ")) for alias in text.split(ALIAS_END)) if text else ()
+
+
+def stored_words(text: str) -> tuple[str, ...]:
+    """Return the words of a field, in order."""
+    return tuple(text.split(" ")) if text else ()
+
+
+def _field_words(candidate: Candidate) -> FieldWords:
+    fields = (candidate.name_words, candidate.description_words, candidate.body_words)
+    name, description, body = map(" ".join, fields)
+    return FieldWords(
+        (name, description, body, _joined(candidate.aliases)), (len(fields[0]), len(fields[1]), len(fields[2]))
+    )
+
+
+def _joined(aliases: tuple[tuple[str, ...], ...]) -> str:
+    return ALIAS_END.join(map(" ".join, aliases))

@@ -1,0 +1,119 @@
+"""Reads what is known of some blocks at a moment: their headers, and what the journal of their home tells of them.
+
+Plain ``sqlite3``. The rules are ``persist.memory.standing``'s; here is found what they need, and no more: the lines
+that may mean these blocks, and the other blocks that those lines, or a successor, may mean instead.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from json import dumps, loads
+from typing import Any, Final, NamedTuple
+
+from index.recall.names import keys_of_name, stem_of
+from persist.events import JournalEntry, Note
+from persist.memory.journal import Operation, operation_of
+from persist.memory.standing import Standing, noted, standings
+
+END: Final = "9999-12-31T23:59:59.999Z"
+"""After every time that is stored."""
+
+BLOCK_COLUMNS: Final = """s.path, s.agent_id, s.root, b.name, b.title, b.kind, b.project, b.created_at,
+  b.updated_at, b.aliases, b.superseded_by, b.pinned"""
+"""What :func:`block_of` takes, of ``block_rows b`` and ``source_rows s``."""
+_BLOCKS: Final = f"""SELECT b.id, {BLOCK_COLUMNS}
+FROM json_each(?) given
+CROSS JOIN block_rows b ON b.id = given.value
+CROSS JOIN source_rows s ON s.id = b.source_id"""
+_NAMED: Final = """SELECT DISTINCT n.block_id FROM json_each(?) given CROSS JOIN block_names n ON n.key = given.value"""
+_LINES: Final = """WITH keys (key) AS MATERIALIZED (
+  SELECT DISTINCT n.key FROM json_each(:blocks) given CROSS JOIN block_names n ON n.block_id = given.value
+), lines (id) AS (
+  SELECT j.id FROM keys k CROSS JOIN journal_rows j INDEXED BY journal_rows_slug ON j.slug_key = k.key
+  UNION SELECT j.id FROM keys k CROSS JOIN journal_rows j INDEXED BY journal_rows_title ON j.title_key = k.key
+)
+SELECT s.agent_id, s.root, j.ts, j.op, j.name, j.actor, j.more
+FROM lines l CROSS JOIN journal_rows j ON j.id = l.id CROSS JOIN source_rows s ON s.id = j.source_id
+WHERE j.ts <= :as_of
+ORDER BY j.ts DESC, j.line_number DESC, j.id DESC"""
+"""In the order in which ``persist.memory.journal`` gives them."""
+
+
+class Home(NamedTuple):
+    """What a journal and its blocks share: an agent's root."""
+
+    agent_id: int
+    root: str
+
+
+class StoredBlock(NamedTuple):
+    """A block as the index has it; ``note`` is as ``standing.noted`` gives it, without its texts."""
+
+    id: int
+    path: str
+    home: Home
+    note: Note
+    called: str
+
+
+def read_blocks(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, StoredBlock]:
+    """Return blocks by id, in the order in which a folder's blocks are listed: by their names, then by path."""
+    found = [block_of(id_, columns) for id_, *columns in connection.execute(_BLOCKS, (dumps(list(ids)),))]
+    return {block.id: block for block in sorted(found, key=lambda block: (block.called, block.path))}
+
+
+def read_standings(
+    connection: sqlite3.Connection, blocks: Mapping[int, StoredBlock], as_of: str
+) -> dict[int, Standing]:
+    """Return what is known of each of ``blocks`` (of :func:`read_blocks`) at ``as_of``, by id.
+
+    Cost: the journal's lines about them.
+    """
+    lines: dict[Home, list[Operation]] = {}
+    if blocks:
+        values = {"blocks": dumps(list(blocks)), "as_of": as_of}
+        for agent_id, root, ts, op, name, by, more in connection.execute(_LINES, values):
+            entry = JournalEntry(ts, op, name, None, None, by, more)
+            lines.setdefault(Home(agent_id, root), []).append(operation_of(entry))
+    others = _others(connection, blocks, lines)
+    told: dict[int, Standing] = {}
+    for home, group in _by_home([*blocks.values(), *others]).items():
+        group.sort(key=lambda block: (block.called, block.path))
+        known = standings([block.note for block in group], lines.get(home, ()), as_of)
+        told |= {block.id: known[block.note.name] for block in group if block.id in blocks}
+    return told
+
+
+def _others(
+    connection: sqlite3.Connection, blocks: Mapping[int, StoredBlock], lines: Mapping[Home, Sequence[Operation]]
+) -> list[StoredBlock]:
+    """Return the blocks beside ``blocks`` that a line about them, or the name of a successor, may mean."""
+    stems = {block.note.name for block in blocks.values()}
+    names = {block.note.superseded_by for block in blocks.values()}
+    for operations in lines.values():
+        names.update(entry.name for entry, *_ in operations)
+        names.update(entry.by for entry, *_ in operations if entry.op == "supersede")
+    keys = {key for name in names if name and name not in stems for key in keys_of_name(name) if key is not None}
+    if not keys:
+        return []
+    found = {row[0] for row in connection.execute(_NAMED, (dumps(list(keys)),))}
+    return list(read_blocks(connection, found - blocks.keys()).values())
+
+
+def _by_home(blocks: Iterable[StoredBlock]) -> dict[Home, list[StoredBlock]]:
+    homes: dict[Home, list[StoredBlock]] = {}
+    for block in blocks:
+        homes.setdefault(block.home, []).append(block)
+    return homes
+
+
+def block_of(id_: int, columns: Sequence[Any]) -> StoredBlock:
+    """Return a block from the values of ``BLOCK_COLUMNS``."""
+    (path, agent_id, root, name, title, kind, project, created_at, updated_at, aliases, superseded_by,
+     pinned) = columns  # fmt: skip
+    note = Note(
+        name, "", "", kind, project, None, created_at, updated_at, () if aliases == "[]" else tuple(loads(aliases)),
+        False, superseded_by, bool(pinned), title,
+    )  # fmt: skip
+    return StoredBlock(id_, path, Home(agent_id, root), noted(stem_of(path), note), name)

@@ -1,0 +1,209 @@
+"""Ranks the texts of past transcripts for a prompt, and their sessions: what ``recall --turns`` and its bench ask.
+
+Plain ``sqlite3`` on a reading connection. The word table finds texts by their own words; what stands around them is
+read and joined here, for a stored window would cost as much as the trigram table (``docs/decisions.md``).
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
+from json import dumps
+from typing import Final, NamedTuple
+
+from index.fields import ANSWER, PROMPT
+from index.projection import TYPE_CODES
+from index.recall.turn_scores import (
+    AROUND,
+    Counted,
+    beginnings_of,
+    count_tokens,
+    folded,
+    rarity,
+    scores,
+    session_score,
+)
+from persist.recall.small_words import NO_CONTENT
+from persist.recall.stems import stem
+
+FOUND: Final = 100
+"""Texts that are found by their own words; they and those around them are scored."""
+_LOOKED_AT: Final = 20_000
+_AT_ONCE: Final = 400
+_SCORED_CHARACTERS: Final = 4000
+"""Of a longer text so much is scored."""
+MAX_WORDS: Final = 64
+"""Words of a prompt that are looked for, the first."""
+
+_WORD = re.compile(r"[^\W_]+")
+_CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_VOCABULARY: Final = """CREATE VIRTUAL TABLE IF NOT EXISTS temp.prose_vocabulary
+USING fts5vocab(main, prose_words, 'row')"""
+_TYPES: Final = f"{TYPE_CODES['user_message']}, {TYPE_CODES['message_text']}"
+_STATEMENTS: Final = {
+    "count": "SELECT count(*) FROM prose",
+    "best": "SELECT rowid FROM prose_words WHERE prose_words MATCH ? ORDER BY rank",
+    "messages": f"""SELECT p.id, e.source_id, e.line_number, e.event_index, s.session_row,
+  coalesce(e.ts, e.sort_ts, s.file_time)
+FROM json_each(?) given
+CROSS JOIN prose p ON p.id = given.value
+CROSS JOIN event_rows e ON e.id = p.id
+CROSS JOIN source_rows s ON s.id = e.source_id
+WHERE p.hidden = 0 AND p.field IN ({PROMPT}, {ANSWER}) AND s.session_row IS NOT NULL""",
+    "before": f"""SELECT e.id FROM event_rows e INDEXED BY event_rows_place
+WHERE e.source_id = :source_id AND e.line_number <= :line_number AND e.type_code IN ({_TYPES}) AND e.hidden = 0
+  AND (e.line_number < :line_number OR e.event_index < :event_index)
+ORDER BY e.line_number DESC, e.event_index DESC LIMIT :limit""",
+    "after": f"""SELECT e.id FROM event_rows e INDEXED BY event_rows_place
+WHERE e.source_id = :source_id AND e.line_number >= :line_number AND e.type_code IN ({_TYPES}) AND e.hidden = 0
+  AND (e.line_number > :line_number OR e.event_index > :event_index)
+ORDER BY e.line_number, e.event_index LIMIT :limit""",
+    "texts": "SELECT p.id, substr(p.text, 1, ?) FROM json_each(?) given CROSS JOIN prose p ON p.id = given.value",
+}
+STATEMENTS: Final = tuple(_STATEMENTS.values())
+
+
+class Message(NamedTuple):
+    """A text of a transcript: where it stands, its session's row, its time."""
+
+    id: int
+    source_id: int
+    line_number: int
+    event_index: int
+    session_row: int
+    at: str
+
+
+class RankedTurn(NamedTuple):
+    """A message with its score; ``around`` are the ids of up to two messages before it and after it, in order."""
+
+    message: Message
+    score: float
+    around: tuple[int, ...]
+
+
+class Wanted(NamedTuple):
+    """What of a prompt is looked for: words as typed, for the word table, and their weights by stem."""
+
+    words: tuple[str, ...]
+    weights: Mapping[str, float]
+
+
+def wanted_of(connection: sqlite3.Connection, prompt: str) -> Wanted:
+    """Return the words of a prompt that tell something, with the rarity of each among all texts."""
+    typed = (folded(word) for word in (*_WORD.findall(prompt), *_WORD.findall(_CAPITALS.sub(" ", prompt))))
+    words = tuple(islice(dict.fromkeys(word for word in typed if word not in NO_CONTENT and len(word) > 1), MAX_WORDS))
+    if not words:
+        return Wanted((), {})
+    frequencies = frequencies_of(connection, {stem(word) for word in words})
+    count = text_count(connection)
+    return Wanted(words, {token: rarity(frequency, count) for token, frequency in frequencies.items()})
+
+
+def frequencies_of(connection: sqlite3.Connection, stems: set[str]) -> dict[str, int]:
+    """Return in how many texts of the index each stem stands; those that stand in none are left out."""
+    connection.execute(_VOCABULARY)
+    found = connection.execute(
+        "SELECT v.term, v.doc FROM json_each(?) given CROSS JOIN temp.prose_vocabulary v ON v.term = given.value",
+        (dumps(sorted(stems)),),
+    )
+    return dict(found.fetchall())
+
+
+def text_count(connection: sqlite3.Connection) -> int:
+    """Return how many texts the index has."""
+    return int(connection.execute(_STATEMENTS["count"]).fetchone()[0])
+
+
+def rank_turns(
+    connection: sqlite3.Connection, wanted: Wanted, counts: Callable[[Message], bool], is_echo: Callable[[str], bool]
+) -> list[RankedTurn]:
+    """Return the messages that fit best, the best first; of equals the newest.
+
+    ``counts`` says which may be given. A text of which ``is_echo`` is true (the prompt itself, say) is no hit and adds
+    nothing to what stands beside it. Cost: a score of SQLite's for each text with one of the words, then the texts of
+    about a thousand messages.
+    """
+    found = list(islice(_found(connection, wanted, counts), FOUND))
+    if not found:
+        return []
+    chains = _Chains(connection)
+    for message in found:
+        chains.add(message)
+    around = {id_: chains.around(id_) for message in found for id_ in (message.id, *chains.around(message.id))}
+    needed = {*around, *(id_ for near in around.values() for id_ in near)}
+    tokens = frozenset(wanted.weights)
+    beginnings = beginnings_of(tokens)
+    counted: dict[int, Counted] = {}
+    for id_, text in connection.execute(_STATEMENTS["texts"], (_SCORED_CHARACTERS, dumps(sorted(needed)))):
+        if not is_echo(text):
+            counted[id_] = count_tokens(text, tokens, beginnings)
+    messages = {message.id: message for message in found}
+    messages |= {one.id: one for one in _messages(connection, [id_ for id_ in around if id_ not in messages])}
+    judged = [id_ for id_ in around if id_ in counted and id_ in messages and counts(messages[id_])]
+    near = [[counted[one] for one in around[id_] if one in counted] for id_ in judged]
+    told = scores([counted[id_] for id_ in judged], near, wanted.weights)
+    ranked = [
+        RankedTurn(messages[id_], score, around[id_]) for id_, score in zip(judged, told, strict=True) if score > 0
+    ]
+    ranked.sort(key=lambda turn: (turn.message.at, turn.message.event_index), reverse=True)
+    ranked.sort(key=lambda turn: -turn.score)
+    return ranked
+
+
+def rank_sessions(ranked: Sequence[RankedTurn]) -> list[tuple[int, float]]:
+    """Return (session's row, score) of the sessions of ranked turns, the best first; of equals the first found."""
+    by_session: dict[int, list[float]] = {}
+    for turn in ranked:
+        by_session.setdefault(turn.message.session_row, []).append(turn.score)
+    told = [(row, session_score(each)) for row, each in by_session.items()]
+    return sorted(told, key=lambda one: -one[1])
+
+
+def _found(connection: sqlite3.Connection, wanted: Wanted, counts: Callable[[Message], bool]) -> Iterator[Message]:
+    """Yield messages by their own words, as SQLite ranks them."""
+    if not wanted.words:
+        return
+    expression = " OR ".join(f'"{word}"' for word in wanted.words)
+    ids = islice(connection.execute(_STATEMENTS["best"], (expression,)), _LOOKED_AT)
+    while some := [row[0] for row in islice(ids, _AT_ONCE)]:
+        messages = {message.id: message for message in _messages(connection, some)}
+        yield from (messages[id_] for id_ in some if id_ in messages and counts(messages[id_]))
+
+
+def _messages(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[Message]:
+    for row in connection.execute(_STATEMENTS["messages"], (dumps(ids),)):
+        yield Message(*row)
+
+
+class _Chains:
+    """Which message follows which, as far as it was asked."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._next: dict[int, int] = {}
+        self._previous: dict[int, int] = {}
+
+    def add(self, message: Message) -> None:
+        """Look up twice ``AROUND`` messages to each side: those around the ones around it."""
+        place = {**message._asdict(), "limit": 2 * AROUND}
+        before = [row[0] for row in self._connection.execute(_STATEMENTS["before"], place)]
+        after = [row[0] for row in self._connection.execute(_STATEMENTS["after"], place)]
+        chain = [*reversed(before), message.id, *after]
+        for first, second in pairwise(chain):
+            self._next[first] = second
+            self._previous[second] = first
+
+    def around(self, id_: int) -> tuple[int, ...]:
+        """Return up to ``AROUND`` messages before it and after it, in order."""
+        return (*reversed(_follow(self._previous, id_)), *_follow(self._next, id_))
+
+
+def _follow(links: Mapping[int, int], id_: int) -> list[int]:
+    found: list[int] = []
+    while len(found) < AROUND and id_ in links:
+        id_ = links[id_]
+        found.append(id_)
+    return found

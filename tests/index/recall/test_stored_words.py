@@ -1,0 +1,106 @@
+"""Every word is one token of the word table, unchanged, whatever the text; and other words are another projection."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from index.ingest import ingest
+from index.recall.projecting import stored_aliases, stored_words, words_of_block
+from index.statements import INSERT_MEMORY_WORDS
+from index.verify import verify
+from persist.events import Note
+from persist.memory.standing import noted, standings
+from persist.recall import WORDS_VERSION
+from persist.recall.evidence import Term, most_evidence, read, weigh, words_to_count
+from persist.recall.from_files import FileCorpus, block_candidate
+from persist.recall.words import field_words, prompt_units
+from tests.builders import HomeBuilder
+from tests.index.conftest import rows
+
+TEXTS = some.text(max_size=200) | some.text(
+    some.sampled_from("aAbß İıſK éΣς_-./#+09 數据ア가กำहिन्दी\u0301\u200b\U0001f600\x00\x7f\xadŉǰΐﬀʼnᾳꭰᏸ"), max_size=80
+)
+GOLDEN = (
+    "exportCsv export_csv date-picker webhooks.py HTTPServer v2.0 C++ naïve Straße İstanbul 数据库连接 データベース "
+    "हिन्दी ภาษาไทย running generalizations test-db-docker 4711 x"
+)
+
+
+@pytest.fixture(scope="module")
+def table(empty_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
+    copy = tmp_path_factory.mktemp("words") / "index.sqlite"
+    copy.write_bytes(empty_index.read_bytes())
+    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+        yield connection
+
+
+@settings(max_examples=300)
+@given(texts=some.lists(TEXTS, min_size=4, max_size=4))
+def test_the_table_holds_the_words_and_nothing_else(texts: list[str], table: sqlite3.Connection) -> None:
+    name, description, body, alias = texts
+    note = Note(name or "x", body, description, aliases=(alias,))
+    stored = words_of_block("stem", note)
+    table.execute("DELETE FROM memory_words")
+    table.execute(INSERT_MEMORY_WORDS, (1, *stored.texts))
+    found: dict[str, set[str]] = {}
+    for term, field in table.execute("SELECT term, col FROM memory_places"):
+        found.setdefault(field, set()).add(term)
+    block = noted("stem", note)
+    candidate = block_candidate("", block, standings([block], (), "")["stem"])
+    assert found.get("description", set()) == set(candidate.description_words)
+    assert found.get("body", set()) == set(candidate.body_words)
+    assert found.get("name", set()) == set(candidate.name_words)
+    assert found.get("aliases", set()) == set().union(*candidate.aliases)
+    assert stored_words(stored.texts[2]) == candidate.body_words == field_words(body)
+    assert stored_aliases(stored.texts[3]) == candidate.aliases
+    assert stored.counts == tuple(map(len, (candidate.name_words, candidate.description_words, candidate.body_words)))
+
+
+@given(prompt=TEXTS, name=TEXTS, description=TEXTS, body=TEXTS)
+def test_no_evidence_is_above_the_most_that_the_words_can_give(
+    prompt: str, name: str, description: str, body: str
+) -> None:
+    block = noted(name or "x", Note(name or "x", body, description))
+    candidate = block_candidate("", block, standings([block], (), "")[block.name])
+    units = prompt_units(prompt)
+    statistics = FileCorpus([candidate]).statistics(words_to_count(units))
+    reading = read(units, statistics, {})
+    head = {*candidate.name_words, *candidate.description_words}
+    held = [term for term in reading.terms.values() if term.word in head or term.word in candidate.body_words]
+
+    def mass(terms: list[Term]) -> float:
+        return sum(term.weight for term in terms)
+
+    in_head = [term for term in held if term.word in head or term.is_identifier]
+    elsewhere = [term for term in held if term not in in_head]
+    has_name = bool(candidate.name_words)
+    most = most_evidence(mass(in_head), mass(elsewhere), reading.least_total, has_name=has_name)
+    assert weigh(reading, candidate, statistics).evidence <= most + 1e-9
+
+
+def test_other_words_have_another_version() -> None:
+    words = " ".join(field_words(GOLDEN))
+    assert (WORDS_VERSION, hashlib.sha256(words.encode()).hexdigest()[:12]) == (1, "ad34ffae473f"), (
+        "the words of texts are others: raise WORDS_VERSION, so that every index is made anew, and note the new hash"
+    )
+
+
+def test_verify_finds_words_that_are_not_those_of_the_file(home: HomeBuilder, quick_schema: None) -> None:
+    home.block("lantern", "the lantern is lit")
+    home.facts("a fact about kestrels")
+    settings_ = home.settings()
+    ingest(settings_)
+    assert verify(settings_).differences == ()
+    assert rows(settings_, "SELECT count(*) FROM candidate_rows") == [(2,)]
+    with closing(sqlite3.connect(settings_.index_path, isolation_level=None)) as connection:
+        connection.execute("UPDATE memory_words SET body = 'lit' WHERE body LIKE 'lantern%'")
+    (difference,) = verify(settings_).differences
+    assert (difference.what, "body" in difference.detail) == ("recall words", True)
