@@ -23,9 +23,9 @@ from persist.ids import MIN_PREFIX_CHARACTERS
 from persist.sources import TRANSCRIPT
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
-_IS_KNOWN: Final = "SELECT EXISTS (SELECT 1 FROM session_rows WHERE session_id = ?)"
+_IS_KNOWN: Final = "SELECT EXISTS (SELECT 1 FROM session_rows WHERE session_id = :id)"
 _IS_BEGUN: Final = """SELECT EXISTS (SELECT 1 FROM session_rows
-WHERE session_id >= ?1 AND substr(session_id, 1, length(?1)) = ?1)"""
+WHERE session_id >= :id AND substr(session_id, 1, length(:id)) = :id)"""
 
 
 def missing_sessions(settings: Settings, ids: Collection[str]) -> tuple[set[str], str | None]:
@@ -71,4 +71,4 @@ def _begins(names: list[str], id_: str) -> bool:
 
 def _has(reader: sqlite3.Connection, id_: str) -> bool:
     statement = _IS_BEGUN if len(id_) >= MIN_PREFIX_CHARACTERS else _IS_KNOWN
-    return bool(reader.execute(statement, (id_,)).fetchone()[0])
+    return bool(reader.execute(statement, {"id": id_}).fetchone()[0])

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -121,6 +122,9 @@ def isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     yield home
     monkeypatch.undo()
     time.tzset()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        (limit,) = connection.execute("PRAGMA hard_heap_limit").fetchone()
+    assert limit == 0, "SQLite's memory limit holds for the whole process, and every test behind this one"
 
 
 @pytest.fixture(scope="session")

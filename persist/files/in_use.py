@@ -13,7 +13,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from errno import EAGAIN
+from errno import EAGAIN, ELOOP
 from pathlib import Path
 from typing import Final
 
@@ -81,11 +81,15 @@ def is_open_elsewhere(path: Path) -> bool:
 def in_use(path: Path) -> Iterator[None]:
     """Hold a file open for writing, without writing: whoever asks is told that it is in use until the block ends.
 
-    Waits while somebody holds a lease. Raises ``StoreIOError`` where it cannot be opened; a link is not followed.
+    Waits while somebody holds a lease. A link is not opened: whoever writes refuses it. Raises ``StoreIOError`` where
+    the file cannot be opened.
     """
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
+        if error.errno == ELOOP:
+            yield
+            return
         raise StoreIOError(path, "append to", error.strerror or str(error)) from error
     try:
         yield

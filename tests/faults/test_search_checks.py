@@ -10,18 +10,17 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli.app import main
 from tests import builders as make
 from tests.builders import HomeBuilder
+from tests.cli.conftest import Run
+from tests.cli.conftest import run as run
 from tests.conftest import REPOSITORY, Asx, Result
 
-Run = Callable[..., Result]
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 EVERYWHERE = "prompts,answers,thinking,notices,tools,memory,titles"
 
@@ -29,18 +28,6 @@ EVERYWHERE = "prompts,answers,thinking,notices,tools,memory,titles"
 @pytest.fixture
 def home(isolated: Path) -> HomeBuilder:
     return HomeBuilder(isolated)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command, run in this process."""
-
-    def call(*words: str) -> Result:
-        capsys.readouterr()
-        code = main(list(words))
-        return Result(code, *capsys.readouterr())
-
-    return call
 
 
 def put(home: HomeBuilder, data: Path, fault: str) -> None:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.app import main
 from tests import builders as make
 from tests.builders import HomeBuilder
 from tests.cli.conftest import Run
-from tests.conftest import Result
+from tests.cli.conftest import run as run
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 IDS = ["../../canary", "/etc/passwd", "a\x1b[5mb\nc", "🧾", "x" * 3000, "-rf", "%", "*", "..", "a:b", "aster:x",
@@ -23,18 +22,6 @@ IDS = ["../../canary", "/etc/passwd", "a\x1b[5mb\nc", "🧾", "x" * 3000, "-rf",
 @pytest.fixture
 def home(isolated: Path) -> HomeBuilder:
     return HomeBuilder(isolated)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """The command in this process: many words are tried here."""
-
-    def call(*words: str) -> Result:
-        capsys.readouterr()
-        code = main(list(words))
-        return Result(code, *capsys.readouterr())
-
-    return call
 
 
 def files(home: HomeBuilder) -> set[str]:
