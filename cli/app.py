@@ -20,7 +20,7 @@ from cli.version import VERSION
 ABOUT: Final = """Find what you asked your coding agents, recall what was learned, ask any question in SQL.
 
 The agents' files are the truth; the index over them can be deleted and made again at any moment. Begin with
-asx ingest, then asx search WORDS."""
+asx ingest, then asx search WORDS; asx remember keeps a note, and asx recall --prompt TEXT gives it back."""
 
 PROGRAMS: Final = ("asx", "aster-index")
 

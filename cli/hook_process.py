@@ -17,8 +17,14 @@ LIMIT_S: Final = 2.0
 """So long the answer may take: a prompt waits for it. The system ends the child then, wherever it is."""
 GRACE_S: Final = 0.5
 """So much later this process ends even where its child cannot be ended, in a disk that does not answer, say."""
+LOG_S: Final = 1.0
+"""So long it may take to log that: on that disk it never ends, on a machine with too much to do it takes a while."""
 HOOK: Final = "--hook"
-_QUIET_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_QUIET_SIGNALS: Final = (
+    signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU,
+)  # fmt: skip
+"""Those that ask a process to end or to tell of itself: a hook does the first, with 0."""
+_TOO_LATE: Final = f"the hook gave up after {LIMIT_S:g} s"
 
 _child: list[int] = []
 
@@ -38,13 +44,25 @@ def run(words: Sequence[str], answer: Callable[[Sequence[str]], None] | None = N
     ``answer`` is what the child does, ``cli.recall_hook.answer_hook`` when not given.
     """
     try:
-        for number in (*_QUIET_SIGNALS, signal.SIGALRM):
+        for number in _QUIET_SIGNALS:
             signal.signal(number, _end)
+        signal.signal(signal.SIGALRM, lambda *_: _give_up(words))
         signal.setitimer(signal.ITIMER_REAL, LIMIT_S + GRACE_S)
         if _prepare_streams():
-            _wait(words, _fork(words, answer))
+            from cli import hook_end  # noqa: F401 - what a late end is logged with must be there by then
+
+            _wait(words, _start(words, answer))
     finally:
         os._exit(0)
+
+
+def _start(words: Sequence[str], answer: Callable[[Sequence[str]], None] | None) -> int:
+    """Begin the child and return its number. Raises ``OSError``, which is logged."""
+    try:
+        return _fork(words, answer)
+    except OSError as error:
+        _log(words, "io", f"the hook could not start a process: {error.strerror or type(error).__name__}")
+        raise
 
 
 def _fork(words: Sequence[str], answer: Callable[[Sequence[str]], None] | None) -> int:
@@ -76,14 +94,30 @@ def _wait(words: Sequence[str], child: int) -> None:
     _child.clear()
     if status == 0:
         return
-    from cli.recall_hook import log_end
-
     if not os.WIFSIGNALED(status):
-        log_end(words, "io", "the hook ended before it could answer or say why")
+        _log(words, "io", "the hook ended before it could answer or say why")
     elif os.WTERMSIG(status) == signal.SIGALRM:
-        log_end(words, "timeout", f"the hook gave up after {LIMIT_S:g} s")
+        _log(words, "timeout", _TOO_LATE)
     else:
-        log_end(words, "io", f"the hook was ended by {signal.Signals(os.WTERMSIG(status)).name}")
+        _log(words, "io", f"the hook was ended by {signal.Signals(os.WTERMSIG(status)).name}")
+
+
+def _log(words: Sequence[str], kind: str, message: str) -> None:
+    from cli.hook_end import log_end
+
+    log_end(words, kind, message)
+
+
+def _give_up(words: Sequence[str]) -> None:
+    """End the child, say so, and end; a log that does not answer is not waited for either."""
+    try:
+        signal.signal(signal.SIGALRM, _end)
+        signal.setitimer(signal.ITIMER_REAL, LOG_S)
+        for child in _child:
+            os.kill(child, signal.SIGKILL)
+        _log(words, "timeout", _TOO_LATE)
+    finally:
+        os._exit(0)
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 def memory_folders(places: Places) -> list[Path]:
     """Return the memory folders, the highest rank first: those of the homes that ingest reads, and no others."""
     from persist.agents.aster.agent import locate
+    from persist.memory import folders
     from persist.places import current_environment
 
-    homes = [root.path for root in locate(current_environment())]
-    return [places.memory, *(home / "memory" for home in homes if home != places.data)]
+    return [places.memory, *folders.memory_folders(locate(current_environment()))[1:]]
 
 
 def list_all_blocks(places: Places, *, archived: bool = False) -> list[Block]:
@@ -68,9 +68,11 @@ def fact_called(places: Places, name: str) -> Block | None:
     line = fact_line(name)
     for folder in memory_folders(places) if line is not None else ():
         data = read_project_bytes(folder)
-        for fact in parse_facts(data) if data is not None else ():
-            if fact.line_number == line:
-                return Block(Note(name, fact.text), folder / PROJECT_FILE, len(fact.text.encode()))
+        if data is not None:  # of files of one name that of the highest rank stands, and no other
+            told = (fact for fact in parse_facts(data) if fact.line_number == line)
+            return next(
+                (Block(Note(name, one.text), folder / PROJECT_FILE, len(one.text.encode())) for one in told), None
+            )
     return None
 
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cli.recall_answer import Asked, Item
-
-if TYPE_CHECKING:
-    from persist.recall.frame import Framed
 
 STORE_AGENT = "aster"
 
@@ -24,18 +21,12 @@ class Given(NamedTuple):
 
 
 def given(items: Sequence[Item], max_characters: int) -> Given:
-    """Return as many of the items as have room, the best ones; pure. None of them where not even the first has."""
-    for count in range(len(items), 0, -1):
-        found = _framed(items[:count], max_characters)
-        if not found.left_out:
-            return Given(tuple(items[:count]), found.text, found.cut, len(items) - count)
-    return Given((), "", 0, len(items))
-
-
-def _framed(items: Sequence[Item], max_characters: int) -> Framed:
+    """Return as many of the items as have room, the best ones; pure."""
     from persist.recall.frame import framed
 
-    return framed([item.quoted for item in items], max_characters)
+    found = framed([item.quoted for item in items], max_characters)
+    kept = {id(quoted) for quoted in found.given}
+    return Given(tuple(item for item in items if id(item.quoted) in kept), found.text, found.cut, found.left_out)
 
 
 def note_given(folder: Path, items: Sequence[Item], asked: Asked) -> str | None:

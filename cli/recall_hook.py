@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import typer
 
 from cli import coercion, exits, output
+from cli.hook_end import index_of
 from cli.hook_process import HOOK
 
 if TYPE_CHECKING:
@@ -96,7 +97,12 @@ def read_stdin(limit_bytes: int = MAX_STDIN_BYTES) -> bytes:
 
 
 def read_submitted(data: bytes) -> Submitted:
-    """Return the prompt in a hook's JSON; pure. Raises ``UnreadableError`` where there is none."""
+    """Return the prompt in a hook's JSON; pure. Raises ``UnreadableError`` where there is none.
+
+    Half a character, which JSON can escape and no database takes, becomes U+FFFD.
+    """
+    from persist.lines import whole_characters
+
     try:
         value = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
@@ -108,15 +114,10 @@ def read_submitted(data: bytes) -> Submitted:
         raise UnreadableError("stdin has no text named prompt")
     cwd, session = value.get("cwd"), value.get("session_id")
     return Submitted(
-        prompt,
-        cwd if isinstance(cwd, str) and cwd.startswith("/") and "\0" not in cwd else None,
-        session[:_MAX_ID_CHARACTERS] if isinstance(session, str) and session.strip() else None,
+        whole_characters(prompt),
+        whole_characters(cwd) if isinstance(cwd, str) and cwd.startswith("/") and "\0" not in cwd else None,
+        whole_characters(session[:_MAX_ID_CHARACTERS]) if isinstance(session, str) and session.strip() else None,
     )
-
-
-def log_end(words: Sequence[str], kind: str, message: str) -> None:
-    """Log how the process that answered came to its end."""
-    _log(_index_of(words), kind, message)
 
 
 def _options(words: Sequence[str]) -> tuple[RecallOptions | None, str | None]:
@@ -124,7 +125,7 @@ def _options(words: Sequence[str]) -> tuple[RecallOptions | None, str | None]:
     from cli.groups import build_command
     from cli.recall_options import options_of
 
-    typed = _index_of(words)
+    typed = index_of(words)
     try:
         with build_command("recall").make_context("asx recall", _behind_recall(words)) as context:
             values: Mapping[str, Any] = context.params
@@ -144,16 +145,6 @@ def _options(words: Sequence[str]) -> tuple[RecallOptions | None, str | None]:
 
 def _behind_recall(words: Sequence[str]) -> list[str]:
     return list(words[words.index("recall") + 1 :])
-
-
-def _index_of(words: Sequence[str]) -> str | None:
-    """Return what ``--index`` was given, however wrong the other words are: the log lies beside the index."""
-    for word, following in zip(words, [*words[1:], None], strict=True):
-        if word == "--index":
-            return following
-        if word.startswith("--index="):
-            return word.partition("=")[2]
-    return None
 
 
 def _sentence(failure: exits.Failure) -> str:

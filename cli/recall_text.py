@@ -9,20 +9,20 @@ from cli import output
 from cli.moments import count
 from cli.recall_answer import Answer, shown, why_named
 from cli.recall_giving import Given
-from cli.tables import Column, table
+from cli.tables import Column, table_of_sentences
 
 if TYPE_CHECKING:
     from index.recall.turns import TurnHit
     from persist.recall.answer import Verdict
 
 _COLUMNS: Final = (
-    Column("candidate", shrinks_to=14),
-    Column("said"),
+    Column("candidate", shrinks_to=20),
+    Column("given"),
     Column("evidence", right=True),
     Column("covers", right=True),
     Column("score", right=True, drop=1),
     Column("has", shrinks_to=12),
-    Column("why", shrinks_to=20),
+    Column("why"),
 )
 _SHOWN_WORDS: Final = 12
 
@@ -51,12 +51,13 @@ def print_why(answer: Answer) -> None:
         _print_words(answer)
     if not answer.considered:
         output.line("no candidate has one of its words")
+        output.talk("a note is also found by words that it lacks, as its aliases: asx remember --alias")
         return
     rows = [_row(verdict, answer) for verdict in (*answer.chosen, *answer.refused)]
     if answer.turns is not None:
         rows += [_turn_row(hit, answer) for hit in answer.turns.hits]
         rows += [(one.session_id, "no", "", "", "", "", one.reason) for one in answer.turns.refused]
-    for text in table(_COLUMNS, rows, output.table_columns()):
+    for text in table_of_sentences(_COLUMNS, rows, output.table_columns()):
         output.line(text)
 
 
@@ -71,14 +72,18 @@ def _print_words(answer: Answer) -> None:
             output.line(output.safe_line(f"{answer.words.get(term.word, term.typed)} is read as {term.word}"))
 
 
-def print_notes(answer: Answer) -> None:
-    """Tell what a person should know of the answer beside it."""
+def print_notes(answer: Answer, *, is_explained: bool) -> None:
+    """Tell what a person should know of the answer beside it; on a terminal silence has a word, elsewhere none."""
     if answer.without_index is not None and not answer.items:
-        output.talk(output.safe_line(answer.without_index))
+        output.talk(f"{output.safe_line(answer.without_index)}; run: asx ingest")
     for note in (*answer.behind, *answer.notes):
         output.talk(output.safe_line(note))
-    if not answer.items and answer.helpful_turns and output.is_terminal(sys.stdout):
+    if answer.items or is_explained or not output.is_terminal(sys.stdout):
+        return
+    if answer.helpful_turns:
         output.talk(f"no note helps, but {count(answer.helpful_turns, 'past turn')} may: add --turns")
+    else:
+        output.talk("no note helps with this prompt; --explain says why")
 
 
 def _row(verdict: Verdict, answer: Answer) -> tuple[object, ...]:

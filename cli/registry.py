@@ -59,7 +59,7 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
         "restore": "Bring a memory block back, or an older version of it.",
         "log": "Print the memory journal, newest first.",
         "apply": "Do what a consolidation plan says as one step, or take it back.",
-        "context": "Print the memory as an agent's prompt has it.",
+        "context": "Print the memory as an agent's system prompt has it.",
         "mark": "Say that a memory block was helpful or harmful.",
         "decay": "Archive the memory blocks that nobody has needed for long.",
         "review": "List what in the memory wants to be looked at.",

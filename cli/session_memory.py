@@ -20,6 +20,7 @@ _COLUMNS: Final = (Column("age", right=True), Column("name", shrinks_to=24), Col
 
 def print_of_session(places: Places, session: str, *, archived: bool, json: bool) -> int:
     """Print what a session wrote; 1 when that is nothing that is still there. Raises ``AmbiguousError``."""
+    from persist.memory.known_blocks import known_blocks
     from persist.memory.provenance import written_by
 
     facts, operations, project = _told(places)
@@ -28,7 +29,8 @@ def print_of_session(places: Places, session: str, *, archived: bool, json: bool
     left_out = len(every.blocks) - len(shown.blocks)
     blocks = [block for block, _ in shown.blocks]
     if json:
-        output.emit_json(shapes.memory_of_session(shapes.memory_list(places.memory, project, blocks), shown))
+        listed = shapes.memory_list(places.memory, project, known_blocks(blocks))
+        output.emit_json(shapes.memory_of_session(listed, shown))
     else:
         rows = [
             (

@@ -32,6 +32,7 @@ _RULES: Final = {
 def show_block(name: str, *, json: bool, index: str | None) -> int:
     """Print a note, its session, and the event that led to it. Raises ``NotFoundError``, ``StoreIOError``."""
     from index.provenance import block_provenance, fact_provenance
+    from persist.memory.known_blocks import known_block
 
     places = open_places()
     fact = _FACT.match(name)
@@ -45,7 +46,7 @@ def show_block(name: str, *, json: bool, index: str | None) -> int:
     if json:
         shown = shapes.shown(
             event=None if found.event is None else shapes.event(found.event),
-            block=shapes.block(block),
+            block=shapes.block(block if fact is not None else known_block(block)),
             session=None if found.session is None else shapes.session(found.session),
         )
         output.emit_json({**shown, "provenance": shapes.provenance(found)})

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from cli.cells import cut, cut_front, padded, width
+from cli.cells import cut, cut_front, padded, width, wrapped
 from cli.output import safe_line
 
 _GAP: Final = 2
+_LEAST_SENTENCE: Final = 28
+"""Cells that a sentence has at least: a version's ULID and the word before it fit."""
 
 
 class Column(NamedTuple):
@@ -47,6 +49,23 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[object]], cells: in
         .rstrip()
         for row in lines
     ]
+
+
+def table_of_sentences(columns: Sequence[Column], rows: Sequence[Sequence[object]], cells: int) -> list[str]:
+    """Return the lines of a table whose last column is a sentence: where it has no room it goes on below, never cut.
+
+    The other columns are those of :func:`table`; a word that is longer than the room has a line of its own.
+    """
+    sentences = [columns[-1].title, *(row[-1] for row in _texts(rows))]
+    heads = table(columns[:-1], [row[:-1] for row in rows], cells - _GAP - _LEAST_SENTENCE)
+    beside = max(width(head) for head in heads) + _GAP
+    room = max(cells - beside, _LEAST_SENTENCE)
+    lines: list[str] = []
+    for head, sentence in zip(heads, sentences, strict=True):
+        first, *more = [sentence] if width(sentence) <= room else wrapped(sentence, room)
+        lines.append(f"{padded(head, beside)}{first}".rstrip())
+        lines += [" " * beside + part for part in more]
+    return lines
 
 
 def _cut(text: str, column: Column, cells: int) -> str:

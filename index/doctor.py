@@ -6,13 +6,17 @@ For ``asx doctor`` alone: pydantic is imported when the configuration is checked
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from index.errors import IndexBusyError, IndexNewerError, IndexUnusableError, NoIndexError
+from index.opening import open_reader
 from index.settings import Settings, load_settings
+from index.sqlite_errors import SEARCH_BUSY_TIMEOUT_MS
 from index.status import status
 from persist import times
 from persist.errors import ConfigError
@@ -69,13 +73,28 @@ def _of_index(environment: Environment, cwd: Path, index: str | None) -> Iterato
     if not found.exists:
         yield Finding("index", f"there is no index at {found.path}", "asx ingest")
     elif not found.usable:
-        yield Finding("index", found.why or f"{found.path} cannot be used", "asx rebuild")
+        yield Finding("index", found.why or f"{found.path} cannot be used", _cure_of(found.path))
     else:
         if found.stale:
             yield Finding("index", found.why or "the files are newer than the index", "asx ingest")
         for agent in found.agents.values():
             for path, why in agent.held:
                 yield Finding("index", f"{path} cannot be read: {why}", "see to the file, then run asx ingest")
+
+
+def _cure_of(path: Path) -> str:
+    """Return what helps with an index that cannot answer: what opening it says."""
+    try:
+        open_reader(path, SEARCH_BUSY_TIMEOUT_MS).close()
+    except IndexBusyError:
+        return "try again when the other program is done"
+    except IndexNewerError:
+        return "update aster-index, or move the file away and run asx rebuild"
+    except IndexUnusableError as error:
+        return error.cure.removeprefix("run: ")
+    except NoIndexError:
+        return "asx ingest"
+    return "asx rebuild"
 
 
 def _of_permissions(places: Places) -> Iterator[Finding]:
@@ -86,19 +105,26 @@ def _of_permissions(places: Places) -> Iterator[Finding]:
     files = [places.index.with_name(places.index.name + name) for name in names]
     for path in (*folders, *files, places.hook_log, places.config):
         try:
-            mode = stat.S_IMODE(path.stat().st_mode)
+            found = path.stat().st_mode
         except FileNotFoundError:
             continue
         except OSError as error:
             yield Finding("permissions", f"{path} cannot be looked at: {error.strerror}", "see to the folders above it")
             continue
+        if path in folders and not stat.S_ISDIR(found):
+            yield Finding("permissions", f"{path} is no folder", "move it away; asx paths tells what lies where")
+            continue
+        if path not in folders and not stat.S_ISREG(found):
+            if path == places.hook_log:  # of the others it is told above
+                yield Finding("permissions", f"{path} is no file", "move it away")
+            continue
+        mode = stat.S_IMODE(found)
         private = _PRIVATE_FOLDER if path in folders else _PRIVATE_FILE
+        cure = f"chmod {private:o} {shlex.quote(str(path))}"
         if mode & _OTHERS:
-            yield Finding("permissions", f"{path} is open to others ({mode:04o})", f"chmod {private:o} '{path}'")
+            yield Finding("permissions", f"{path} is open to others ({mode:04o})", cure)
         elif path in folders and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-            yield Finding(
-                "permissions", f"{path} cannot be read and written ({mode:04o})", f"chmod {private:o} '{path}'"
-            )
+            yield Finding("permissions", f"{path} cannot be read and written ({mode:04o})", cure)
 
 
 def _of_hooks(log: Path) -> Iterator[Finding]:

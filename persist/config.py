@@ -36,6 +36,7 @@ REFRESH_MS: Final = 200
 """How long, by estimate, a search may work first to bring the index up to date, if the file says nothing."""
 MAX_REFRESH_MS: Final = 60_000
 MAX_CONFIG_BYTES: Final = 1024 * 1024
+_NEVER_IN_A_PATH: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +146,9 @@ def configuration_of(path: Path, data: Mapping[str, Any], home: Path) -> Configu
 def _checked_keys(path: Path, text: str) -> dict[str, Any]:
     import yaml
 
-    loader = yaml.SafeLoader(text)
+    loader = None
     try:
+        loader = yaml.SafeLoader(text)  # which refuses control characters before it reads anything
         node = loader.get_single_node()
         if node is None or node.tag == "tag:yaml.org,2002:null":
             return {}
@@ -157,7 +159,8 @@ def _checked_keys(path: Path, text: str) -> dict[str, Any]:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise ConfigError(path, _yaml_reason(error)) from error
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     for key in data:
         if key not in KEYS:
             raise ConfigError(path, f"unknown key {key!r} (allowed: {', '.join(KEYS)})")
@@ -195,6 +198,8 @@ def _texts(path: Path, key: str, value: object) -> tuple[str, ...]:
     for text in texts:
         if not isinstance(text, str) or not text.strip():
             raise ConfigError(path, f"{key!r} must hold texts only, not a {_type(text)} (quote it)")
+        if _NEVER_IN_A_PATH.search(text):
+            raise ConfigError(path, f"{key!r} holds a character that no path has: U+0000, or half of one")
     return tuple(texts)
 
 

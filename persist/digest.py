@@ -40,7 +40,8 @@ _WHOLE: Final = frozenset({"user_message", "message_text", "context_compaction_r
 _BREAKS = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _NO_TEXT = re.compile(
     "\x1b\\[[0-?]*[ -/]*[@-~]"  # a terminal's colours and moves
-    "|[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+    "|[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
+    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u3164\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """What says nothing to a model and may hide something from a person: left out."""
 _LEFT_OUT: Final = "[\u2026 {} characters left out \u2026]"

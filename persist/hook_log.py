@@ -7,8 +7,11 @@ never in it (DESIGN law 7): whoever writes sees to that.
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -21,7 +24,7 @@ from persist.regular import open_regular
 MAX_LOG_BYTES: Final = 64 * 1024
 """A longer log becomes the older one, which is given up then."""
 MAX_MESSAGE_CHARACTERS: Final = 400
-_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Trouble(NamedTuple):
@@ -43,14 +46,32 @@ def note_trouble(path: Path, kind: str, message: str) -> None:
     line = json.dumps(told).encode("ascii") + b"\n"
     with suppress(OSError, StoreError):
         make_private_folder(path.parent)
+        descriptor = _open_with_room(path, len(line) + 1)
+        try:
+            size_bytes = os.fstat(descriptor).st_size
+            is_torn = size_bytes > 0 and os.pread(descriptor, 1, size_bytes - 1) != b"\n"  # a full disk cut it
+            os.write(descriptor, b"\n" + line if is_torn else line)
+        finally:
+            os.close(descriptor)
+
+
+def _open_with_room(path: Path, length_bytes: int) -> int:
+    """Open the log to add to it; a full one becomes the older one, once, however many find it full. Raises ``OSError``.
+
+    Who holds the lock of the full file puts that away and no other: those that waited for it find a new one.
+    """
+    while True:
         descriptor = os.open(path, _FLAGS, PRIVATE_FILE)
         try:
-            is_full = os.fstat(descriptor).st_size + len(line) > MAX_LOG_BYTES
-            if is_full:
-                os.replace(path, older(path))  # noqa: PTH105 - what was opened, not what is there by now
-                os.close(descriptor)
-                descriptor = os.open(path, _FLAGS, PRIVATE_FILE)
-            os.write(descriptor, line)
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError(errno.EINVAL, "it is not a file")
+            if found.st_size + length_bytes <= MAX_LOG_BYTES:
+                return os.dup(descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(found, path.lstat()):
+                    path.replace(older(path))
         finally:
             os.close(descriptor)
 

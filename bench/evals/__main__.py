@@ -26,7 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     thresholds = read_thresholds()
     troubles = 0
-    for one in [*our_sets(), *public_sets(chosen.public)]:
+    sets = [*our_sets(), *public_sets(chosen.public)]
+    for one in sets:
         told = measure(one)
         _line(f"{one.name}", told)
         for which in HALVES:
@@ -36,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for sentence in missed(told, thresholds.get(one.name, {})):
             troubles += 1
             sys.stdout.write(f"  MISSED: {sentence}\n")
+    for name in sorted(thresholds.keys() - {one.name for one in sets}):
+        sys.stdout.write(f"{name:<22}not measured: it is not in {chosen.public}\n")
     return 1 if troubles else 0
 
 

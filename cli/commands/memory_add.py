@@ -39,7 +39,7 @@ _Project = Annotated[str | None, typer.Option("--project", metavar="PATH", help=
 _Here = Annotated[bool, typer.Option("--here", help="It is about this project.")]
 _Aliases = Annotated[
     list[str] | None,
-    typer.Option("--alias", metavar="WORD", help="Another word for what it is about, no name; may be given again."),
+    typer.Option("--alias", metavar="WORD", help="A prompt with this word or text recalls it too; may be given again."),
 ]
 _Pin = Annotated[bool, typer.Option("--pin", help="It never fades with time.")]
 _Supersedes = Annotated[
@@ -65,9 +65,10 @@ def command(
 ) -> int:
     """Keep a note: a block with a title, without one a fact of ASTER.md.
 
-    A fact stands in every prompt, a block is recalled by its title or name. The same title again writes over the block:
-    its kind, project, aliases and pin stay, its old text is kept aside, and asx memory restore brings it back. A
-    superseded block is marked and no prompt recalls it; it is still listed, and asx recall NAME prints it.
+    A fact stands whole in the agent's system prompt, of a block only its name and one line; asx recall --prompt finds
+    both, asx recall NAME prints a block. The same title again writes over the block: its kind, project, aliases and pin
+    stay, its old text is kept aside, and asx memory restore brings it back. A superseded block is marked and no prompt
+    recalls it; it is still listed, and asx recall NAME prints it.
     """
     if title is None:
         _refuse_without_title(

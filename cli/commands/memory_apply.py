@@ -12,20 +12,21 @@ from cli import choices, exits, options, output, shapes
 from cli.memory_store import index_follows
 from cli.moments import count
 from cli.settings import open_places
-from cli.tables import Column, table
+from cli.tables import Column, table_of_sentences
 
 if TYPE_CHECKING:
     from persist.memory.applied import Applied, Done
     from persist.memory.plan import Plan
 
 EXAMPLES: Final = (
+    """echo '{"lessons":["Deploys leave from the main branch only."]}' | asx memory apply -""",
     "asx memory apply plan.json",
     "asx memory apply plan.json --yes --session 01k5p3",
     "asx memory apply --revert 01KBVGBANK --yes",
     "asx memory apply --schema",
 )
 STDIN: Final = "-"
-_COLUMNS: Final = (Column("what"), Column("block", shrinks_to=16), Column("detail", shrinks_to=20))
+_COLUMNS: Final = (Column("what"), Column("block", shrinks_to=16), Column("detail"))
 _WORDS: Final = {
     "remember": "write over", "supersede": "supersede", "archive": "archive", "append_project": "add fact",
     "restore": "bring back", "forget": "take away",
@@ -120,10 +121,14 @@ def _with_session(plan: Plan, session: str | None) -> Plan:
 
 
 def _print_schema(*, as_json: bool) -> None:
+    from json import dumps
+
     from persist.memory.plan import plan_schema
 
     if as_json:
         output.emit_json({"schema": plan_schema()})
+    elif output.is_terminal(sys.stdout):
+        output.line(dumps(plan_schema(), indent=2))
     else:
         output.line(output.json_text(plan_schema()))
 
@@ -131,7 +136,7 @@ def _print_schema(*, as_json: bool) -> None:
 def _print(applied: Applied) -> None:
     rows = [(_word(one), one.name or "ASTER.md", _detail(one)) for one in applied.done]
     if rows:
-        for text in table(_COLUMNS, rows, output.table_columns()):
+        for text in table_of_sentences(_COLUMNS, rows, output.table_columns()):
             output.line(text)
 
 

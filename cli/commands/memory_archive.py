@@ -18,7 +18,8 @@ def command(
 ) -> int:
     """Put a memory block into the archive.
 
-    It is still found by search and by memory list --archived, but no longer recalled and not in the agent's prompt.
+    It is still found by search and by memory list --archived, but no longer recalled and not in the agent's system
+    prompt. asx memory restore NAME brings it back.
     """
     tell_change(change_block(choices.joined(name), lambda store, typed: store.archive(typed)), json=json)
     return exits.DONE

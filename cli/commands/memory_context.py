@@ -15,7 +15,6 @@ EXAMPLES: Final = (
     "asx memory context",
     "asx memory context --prompt 'why does the export fail'",
     "asx memory context --json | jq -r .text",
-    "asx memory context --json",
 )
 
 
@@ -27,7 +26,7 @@ def command(
     cwd: Cwd = None,
     json: options.Json = False,
 ) -> int:
-    """Print the memory as an agent's prompt has it.
+    """Print the memory as an agent's system prompt has it.
 
     ASTER.md whole, then the blocks by name and description, newest first, at most 60. With --prompt only the blocks
     that help with it, the best first, and how many others there are. Exits with 1 when there is nothing to say.

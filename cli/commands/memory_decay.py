@@ -10,7 +10,7 @@ from cli import choices, exits, options, output, shapes
 from cli.memory_store import index_follows
 from cli.moments import count
 from cli.settings import open_places
-from cli.tables import Column, table
+from cli.tables import Column, table_of_sentences
 
 if TYPE_CHECKING:
     from persist.memory.decaying import Decay
@@ -20,14 +20,16 @@ EXAMPLES: Final = (
     "asx memory decay --yes",
     "asx memory decay --as-of 2027-06-01 --json",
 )
-_COLUMNS: Final = (Column("name", shrinks_to=16), Column("reason", shrinks_to=20))
+_COLUMNS: Final = (Column("name", shrinks_to=16), Column("reason"))
 
 
 def command(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it; without, only say what would be done.")] = False,
     as_of: Annotated[
         str | None,
-        typer.Option("--as-of", metavar="TIME", help="As if it were then: 2027-06-01, or 90d for days ago."),
+        typer.Option(
+            "--as-of", metavar="TIME", help="As if it were then: 2027-06-01, also ahead, or 90d for days ago."
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -60,10 +62,11 @@ def command(
 def _print(done: Decay) -> None:
     rows = [(one.name, one.reason) for one in done.archived]
     if rows:
-        for text in table(_COLUMNS, rows, output.table_columns()):
+        for text in table_of_sentences(_COLUMNS, rows, output.table_columns()):
             output.line(text)
     deed = "would be archived" if done.dry_run else "archived"
     told = (
         f"{count(len(rows), 'block')} {deed}, {count(done.staying, 'block')} {'stays' if done.staying == 1 else 'stay'}"
     )
-    output.talk(f"{told}; --yes archives" if done.dry_run and rows else told)
+    after = "--yes archives" if done.dry_run else "asx memory restore NAME brings one back"
+    output.talk(f"{told}; {after}" if rows else told)

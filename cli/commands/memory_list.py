@@ -34,6 +34,7 @@ def command(
     Reads the files and needs no index. Exits with 1 when there are none.
     """
     from persist.memory.blocks import PROJECT_FILE
+    from persist.memory.known_blocks import known_blocks
     from persist.memory.project import read_project
 
     places = open_places()
@@ -43,7 +44,7 @@ def command(
     texts = [(folder / PROJECT_FILE, text) for folder in memory_folders(places) if (text := read_project(folder))]
     project = texts[0] if texts else None
     if json:
-        output.emit_json(shapes.memory_list(places.memory, project, blocks))
+        output.emit_json(shapes.memory_list(places.memory, project, known_blocks(blocks)))
     else:
         if project is not None:
             output.line(f"{output.safe_line(str(project[0]))}  {count(len(project[1]), 'character')}")

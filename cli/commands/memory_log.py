@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -10,7 +11,7 @@ from cli import exits, options, output, shapes
 from cli.memory_store import memory_folders
 from cli.moments import count, local
 from cli.settings import open_places
-from cli.tables import Column, table
+from cli.tables import Column, table_of_sentences
 
 if TYPE_CHECKING:
     from persist.memory.journal import Operation
@@ -20,9 +21,11 @@ _COLUMNS: Final = (
     Column("time"),
     Column("op"),
     Column("name", shrinks_to=16),
-    Column("detail", shrinks_to=20),
     Column("session", drop=1),
+    Column("detail"),
 )
+_SHORT_ID: Final = 12
+"""A ULID's milliseconds and two drawn characters: one of a block's versions, or of the steps, begins so."""
 
 
 def command(
@@ -31,8 +34,8 @@ def command(
 ) -> int:
     """Print the memory journal, newest first.
 
-    What a change put aside is a version: asx memory restore NAME --at VERSION brings it back. Exits with 1 when nothing
-    was ever noted.
+    What a change put aside is a version (was ULID): asx memory restore NAME --at ULID brings it back. A plan that was
+    applied is a step: asx memory apply --revert ULID takes it back. Exits with 1 when nothing was ever noted.
     """
     from persist.memory.journal import JOURNAL_FILE, read_operations
 
@@ -49,9 +52,9 @@ def command(
         output.emit_json(shapes.memory_log(shown))
     elif shown:
         rows = [
-            (local(one.entry.ts), one.entry.op, one.entry.name, _detail(one), one.entry.source_session) for one in shown
+            (local(one.entry.ts), one.entry.op, one.entry.name, one.entry.source_session, _detail(one)) for one in shown
         ]
-        for text in table(_COLUMNS, rows, output.table_columns()):
+        for text in table_of_sentences(_COLUMNS, rows, output.table_columns()):
             output.line(text)
     else:
         output.talk(f"the journal in {places.memory} has no entries")
@@ -59,9 +62,14 @@ def command(
 
 
 def _detail(one: Operation) -> str:
-    """Return what is known beside the name: a fact's text, a successor, and the version by which it is undone."""
+    """Return what is known beside the name: a fact's text, a successor, and the version by which it is undone.
+
+    A terminal shows the beginning of a version or step, which is enough to name it.
+    """
+    at_most = _SHORT_ID if output.is_terminal(sys.stdout) else None
     by = f"by {one.entry.by}" if one.entry.by else None
-    back = f"back to {one.restored}" if one.restored else None
-    kept = f"was {one.version}" if one.version else None
-    step = f"step {one.step}" if one.step and one.step != one.version else None
-    return ", ".join(part for part in (one.entry.detail, by, back, kept, step) if part)
+    back = f"back to {one.restored[:at_most]}" if one.restored else None
+    kept = f"was {one.version[:at_most]}" if one.version else None
+    step = f"step {one.step[:at_most]}" if one.step and one.step != one.version else None
+    beside = ", ".join(part for part in (by, back, kept, step) if part)
+    return f"{one.entry.detail} ({beside})" if one.entry.detail and beside else one.entry.detail or beside

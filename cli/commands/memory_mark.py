@@ -26,8 +26,9 @@ def command(
 ) -> int:
     """Say that a memory block was helpful or harmful.
 
-    A helpful block is recalled before others and decays more slowly; one that harmed twice and never helped is archived
-    by the next asx memory decay --yes. Writing the block anew or restoring it forgives what harmed before.
+    A helpful block is recalled before others and decays more slowly. One that harmed twice, and was neither recalled
+    nor helpful, is archived by the next asx memory decay --yes; a day on which it was recalled weighs a third of a mark
+    against that. Writing the block anew or restoring it forgives what harmed before.
     """
     from persist.memory.marking import VERDICTS
 

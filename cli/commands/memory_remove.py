@@ -18,8 +18,8 @@ def command(
 ) -> int:
     """Take a memory block away; its text is kept aside.
 
-    Search, recall and the agent's prompt no longer have it, and asx memory restore brings it back. A fact is no block:
-    it is a line of ASTER.md in the folder that asx paths memory names, and is taken out there by hand.
+    Search, recall and the agent's system prompt no longer have it, and asx memory restore brings it back. A fact is no
+    block: it is a line of ASTER.md in the folder that asx paths memory names, and is taken out there by hand.
     """
     tell_change(change_block(choices.joined(name), lambda store, typed: store.forget(typed)), json=json)
     return exits.DONE

@@ -10,10 +10,10 @@ import typer
 from cli import choices, exits, options, output, shapes
 from cli.moments import count
 from cli.settings import open_places, open_settings
-from cli.tables import Column, table
+from cli.tables import Column, table_of_sentences
 
 EXAMPLES: Final = ("asx memory review", "asx memory review --json")
-_COLUMNS: Final = (Column("name", shrinks_to=16), Column("finding"), Column("reason", shrinks_to=20))
+_COLUMNS: Final = (Column("name", shrinks_to=16), Column("finding"), Column("reason"))
 
 
 def command(
@@ -39,7 +39,7 @@ def command(
     else:
         rows = [(one.name, one.finding, one.reason) for one in found.findings]
         if rows:
-            for text in table(_COLUMNS, rows, output.table_columns()):
+            for text in table_of_sentences(_COLUMNS, rows, output.table_columns()):
                 output.line(text)
         looked = (
             f"{count(found.blocks, 'block')} and {count(found.facts, 'fact')} in {output.safe_line(str(store.folder))}"

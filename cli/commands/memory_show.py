@@ -21,10 +21,12 @@ def command(
 
     Counts as a recall in the memory journal, as with the agent itself.
     """
+    from persist.memory.known_blocks import known_block
+
     places = open_places()
     block = get_block(places, choices.joined(name))
     if json:
-        output.emit_json(shapes.block(block))
+        output.emit_json(shapes.block(known_block(block)))
     else:
         output.line(output.safe(block.note.body.rstrip("\n")))
     note_recall(places, block)

@@ -19,7 +19,7 @@ EXAMPLES: Final = (
     "asx recall --prompt 'why does the export fail' --explain",
     "asx recall --prompt 'which database do we use' --json | jq -r .text",
     "asx recall deploy-window",
-    "asx recall -- -x",
+    """echo '{"prompt":"when may we deploy?"}' | asx recall --hook""",
 )
 _OF_A_PROMPT: Final = ("cwd", "as_of", "max_chars", "turns", "explain", "no_refresh", "index")
 """Options that say nothing where a block is asked for by its name."""
@@ -104,7 +104,7 @@ def _for_prompt(prompt: str, values: Mapping[str, Any]) -> int:
         print_why(found)
     else:
         print_given(out, chosen.max_characters)
-    print_notes(found)
+    print_notes(found, is_explained=explain)
     output.flush()  # what did not leave was not given out
     if chosen.is_journaled and not explain:
         trouble = note_given(places.memory, out.items, asked)
@@ -128,11 +128,13 @@ def _read_prompt() -> str:
 
 
 def _by_name(name: str, session: str | None, *, is_journaled: bool, json: bool) -> int:
+    from persist.memory.known_blocks import known_block
+
     places = open_places()
     fact = fact_called(places, name)
     block = fact or get_block(places, name)
     if json:
-        output.emit_json(shapes.block(block))
+        output.emit_json(shapes.block(block if fact is not None else known_block(block)))
     else:
         output.line(output.safe(block.note.body.rstrip("\n")))
     if is_journaled and fact is None:

@@ -11,4 +11,5 @@ __all__ = ["EXAMPLES", "command"]
 EXAMPLES: Final = (
     "asx remember 'Deploys leave from the main branch only'",
     "asx remember --title 'Deploy window' 'Tuesday to Thursday before 15:00 UTC.'",
+    "asx remember --title 'Pool size' --alias 'too many clients already' 'Raise max_connections to 200.'",
 )

@@ -32,7 +32,7 @@ FOUND: Final = 100
 """Texts that are found by their own words; they and those around them are scored."""
 _LOOKED_AT: Final = 20_000
 _AT_ONCE: Final = 400
-_SCORED_CHARACTERS: Final = 4000
+SCORED_CHARACTERS: Final = 4000
 """Of a longer text so much is scored."""
 MAX_WORDS: Final = 64
 """Words of a prompt that are looked for, the first."""
@@ -137,7 +137,7 @@ def rank_turns(
     tokens = frozenset(wanted.weights)
     beginnings = beginnings_of(tokens)
     counted: dict[int, Counted] = {}
-    for id_, text in connection.execute(_STATEMENTS["texts"], (_SCORED_CHARACTERS, dumps(sorted(needed)))):
+    for id_, text in connection.execute(_STATEMENTS["texts"], (SCORED_CHARACTERS, dumps(sorted(needed)))):
         if not is_echo(text):
             counted[id_] = count_tokens(text, tokens, beginnings)
     messages = {message.id: message for message in found}

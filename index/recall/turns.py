@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from index.opening import open_reader
 from index.recall.lineage import lineage_of
 from index.recall.turn_ranking import (
+    SCORED_CHARACTERS,
     Message,
     RankedTurn,
     frequencies_of,
@@ -240,8 +241,14 @@ def _text(connection: sqlite3.Connection, id_: int, characters: int) -> str:
 
 
 def _echo_of(prompt: str) -> Callable[[str], bool]:
+    """Return what tells an exact copy of the prompt; of a long text only the beginning is given."""
     wanted = _plain(prompt)
-    return lambda text: _plain(text) == wanted
+
+    def is_echo(text: str) -> bool:
+        plain = _plain(text)
+        return plain == wanted or (len(text) >= SCORED_CHARACTERS and wanted.startswith(plain))
+
+    return is_echo
 
 
 def _plain(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -126,21 +126,22 @@ def newest_first(blocks: Iterable[Block]) -> list[Block]:
     return sorted(by_name(blocks), key=lambda block: -block.touched_ns)
 
 
-def find_block(folder: Path, name: str) -> Block | None:
+def find_block(folder: Path, name: str, listed: Sequence[Block] | None = None) -> Block | None:
     """Return the block that ``name``, a typed title or a slug, means, or ``None``; archived ones are never found.
 
     The block of that title, those that share its slug (``build``, ``build-2``) first, a file's stem before a title that
     differs in case or white space; else the file of the slug; else
     the first block in name order whose name is equal but for ASCII case, else the first whose name has the same slug. A
     name without an ASCII letter or digit has no slug and finds only the very same title or name (Aster found, and
-    deleted, another's block by ``!``). Cost: one file in the ordinary case, else every block. Raises ``StoreIOError``
-    like :func:`list_blocks`.
+    deleted, another's block by ``!``). Cost: one file in the ordinary case, else every block; ``listed``, the blocks
+    as :func:`list_blocks` gave them, spares who asks for many names that. Raises ``StoreIOError`` like
+    :func:`list_blocks`.
     """
     wanted = slug(name)
     found = _of_slug(folder, name, wanted) if wanted else None
     if found is not None and (found.title is None or found.path.stem == name or same_title(found.title, name)):
         return found
-    blocks = list_blocks(folder)
+    blocks = list_blocks(folder) if listed is None else listed
     for block in blocks:
         if block.title is not None and same_title(block.title, name):
             return block

@@ -14,7 +14,9 @@ from typing import Final
 from persist.errors import PlanError, RefusedError
 from persist.events import NoteFact
 from persist.memory.blocks import Block, find_block, list_blocks, parse_note
-from persist.memory.plan import BlockPart, Plan
+from persist.memory.known_blocks import known_blocks
+from persist.memory.names import folded_title
+from persist.memory.plan import MAX_TITLE_CHARACTERS, BlockPart, Plan
 from persist.memory.project import parse_facts, read_project_bytes
 from persist.memory.project_writer import fact_bullet
 from persist.memory.remember import NewNote, block_bytes, superseded_bytes, with_dropped
@@ -25,6 +27,8 @@ REMEMBER: Final = "remember"
 SUPERSEDE: Final = "supersede"
 ARCHIVE: Final = "archive"
 _SHOWN_CHARACTERS: Final = 60
+_MAX_HINTS: Final = 10
+"""Faults behind these are told without a name that is nearly the one in the plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +108,23 @@ class _Check:
     actions: list[Action] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     _claimed: dict[str, str] = field(default_factory=dict)
+    _titles: dict[str, str] = field(default_factory=dict)
+    _pinned: frozenset[str] | None = None
 
     def write(self, entry: str, place: str, part: BlockPart) -> Target | None:
         """Note that a block is written; return where, ``None`` where that is a fault."""
         try:
-            target = find_target(self.folder, checked_title(part.title), self.listed)
+            title = checked_title(part.title)
         except RefusedError as error:
             self.faults.append(f"{place}: {error}")
             return None
+        target = find_target(self.folder, title, self.listed)
         block = target.block
         if not self._claim(place, target.path.stem) or (block is not None and not self._may_change(place, block)):
+            return None
+        first = self._titles.setdefault(folded_title(title), place)
+        if first != place:  # its spellings give two slugs, and are one title all the same
+            self.faults.append(f"{place}: is the same title as {first}; one entry for each block")
             return None
         before = None if block is None else read_bytes(target.path)
         note = with_dropped(self.folder, part.note(self.session), target)
@@ -134,10 +145,10 @@ class _Check:
                 if not is_merge:
                     self.faults.append(f"{at}: is the block itself")
                 continue
-            stays_pinned = is_pinned or (target.block is not None and target.block.note.pinned)
+            stays_pinned = is_pinned or (target.block is not None and self._is_pinned(target.block))
             if not self._claim(at, block.path.stem):
                 continue
-            if block.note.pinned and not stays_pinned:
+            if self._is_pinned(block) and not stays_pinned:
                 self.faults.append(f"{at}: block {block.path.stem!r} is pinned; so must be the one in its place")
                 continue
             reason = f"merged into {target.path.stem}" if op == ARCHIVE else None
@@ -152,7 +163,7 @@ class _Check:
         block = self._find(place, name)
         if block is None or not self._claim(place, block.path.stem):
             return
-        if block.note.pinned:
+        if self._is_pinned(block):
             self.faults.append(f"{place}: block {block.path.stem!r} is pinned; asx memory archive takes it out")
             return
         self.actions.append(Action(entry, ARCHIVE, block.path.stem, read_bytes(block.path), reason=reason))
@@ -173,14 +184,18 @@ class _Check:
         return tuple(fresh), tuple(there)
 
     def _find(self, place: str, name: str) -> Block | None:
-        block = find_block(self.folder, name)
+        block = find_block(self.folder, name, self.listed)
         if block is None:
-            known = [text for one in self.listed for text in (one.path.stem, one.title) if text]
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "see: asx memory list"
+            near = self._near(name) if len(self.faults) < _MAX_HINTS else None
+            hint = f"did you mean {near!r}?" if near else "see: asx memory list"
             self.faults.append(f"{place}: there is no block {name[:_SHOWN_CHARACTERS]!r}; {hint}")
             return None
         return block if self._may_change(place, block) else None
+
+    def _near(self, name: str) -> str | None:
+        """Return the name of a block that is spelled nearly so. Cost: compares it with every block's."""
+        known = [text for one in self.listed for text in (one.path.stem, one.title) if text]
+        return next(iter(difflib.get_close_matches(name[:MAX_TITLE_CHARACTERS], known, n=1)), None)
 
     def _may_change(self, place: str, block: Block) -> bool:
         """Tell whether a block's file can be changed and brought back byte for byte; a fault where it cannot."""
@@ -191,6 +206,12 @@ class _Check:
         else:
             return True
         return False
+
+    def _is_pinned(self, block: Block) -> bool:
+        """Tell whether a block is pinned, also where another program's rewrite dropped it from the header."""
+        if self._pinned is None:
+            self._pinned = frozenset(one.path.stem for one in known_blocks(self.listed) if one.note.pinned)
+        return block.path.stem in self._pinned
 
     def _claim(self, place: str, stem: str) -> bool:
         """Take a block for one entry; a second one about it is a fault."""

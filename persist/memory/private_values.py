@@ -1,7 +1,8 @@
 """Where a text seems to hold a secret or something personal: the line and the kind, never the value. Pure.
 
 Patterns are of public formats and of how people write a password down. They miss some and suspect some wrongly: what is
-found is for a person to look at. Time grows with the text's length: every repetition is bounded.
+found is for a person to look at. Time grows with the text's length: every repetition is bounded, and a long one begins
+only where no other of its kind could have begun before it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _SECRETS: Final = (
         re.compile(
             r"\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_\w{20,255}|glpat-[\w-]{16,255}|npm_[A-Za-z0-9]{30,64}"
             r"|xox[abeprs]-[\w-]{10,255}|sk-[\w-]{20,255}|AIza[\w-]{35}"
-            r"|eyJ[\w-]{8,4000}\.eyJ[\w-]{8,4000}\.[\w-]{8,4000})"
+            r"|(?<!-)eyJ[\w-]{8,4000}+\.eyJ[\w-]{8,4000}+\.[\w-]{8,4000})"
         ),
     ),
     ("a password in an address", re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:[^\s/@$<{]{3,200}@")),
@@ -31,7 +32,7 @@ _PLACEHOLDER = re.compile(r"[<$%{\[*]|\.{3}|(?i:x{4}|example|changeme|environ|ge
 _RANDOM = re.compile(r"(?<![\w+-])[A-Za-z0-9+_-]{32,512}={0,2}(?![\w+-])")
 _MANY_KINDS: Final = (re.compile(r"[a-z]"), re.compile(r"[A-Z]"), re.compile(r"[0-9]"))
 _MIN_DIFFERENT: Final = 18
-_MAIL = re.compile(r"[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,24}\b")
+_MAIL = re.compile(r"(?<![\w.+-])[.+-]*+\w[\w.+-]{0,63}+@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,24}\b")
 _NO_PERSON = re.compile(r"(?i)\A(?:no-?reply|git|root|admin|info|support)@|[@.](?:example|test|invalid|localhost)\b")
 _PHONE = re.compile(r"(?<![\w+])\+[1-9][0-9 ()/.-]{7,18}[0-9](?!\w)")
 _IBAN = re.compile(r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b")
@@ -48,9 +49,17 @@ class Private(NamedTuple):
 
 def private_values(text: str) -> list[Private]:
     """Return what a text seems to hold, by line, each once."""
-    found = {Private(text.count("\n", 0, at) + 1, "secret", what) for at, what in _secrets(text)}
-    found |= {Private(text.count("\n", 0, at) + 1, "personal", what) for at, what in _personal(text)}
-    return sorted(found)
+    secrets = {Private(line, "secret", what) for line, what in _by_line(text, _secrets(text))}
+    personal = {Private(line, "personal", what) for line, what in _by_line(text, _personal(text))}
+    return sorted(secrets | personal)
+
+
+def _by_line(text: str, found: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield what was found at places in a text with its line instead; each line end is counted once."""
+    line, counted = 1, 0
+    for at, what in sorted(found):
+        line, counted = line + text.count("\n", counted, at), at
+        yield line, what
 
 
 def _secrets(text: str) -> Iterator[tuple[int, str]]:

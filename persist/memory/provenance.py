@@ -196,7 +196,7 @@ def _writes(call: Call, writing: Writing) -> bool:
     if tool == _WRITES:
         try:
             given = json.loads(arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             given = None
         if isinstance(given, dict):
             key = given.get("note" if writing.is_fact else "title")

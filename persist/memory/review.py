@@ -32,6 +32,8 @@ MAX_BODY_CHARACTERS: Final = 4_000
 _MIN_SAME_CHARACTERS: Final = 20
 _YOUNG_DAYS: Final = 30
 """So long nothing is to be done about a block that nobody has needed yet."""
+_SHOWN_SUCCESSORS: Final = 8
+"""Of blocks that supersede each other in a row."""
 
 MissingSessions = Callable[[Collection[str]], Collection[str]]
 """Given the sessions that notes name, returns those that nothing knows."""
@@ -57,18 +59,19 @@ def review(folder: Path, missing_sessions: MissingSessions | None = None, as_of:
     known = facts_by_text(project)
     notes: dict[str, Note] = {}
     found: list[Finding] = []
-    digests: dict[bytes, str] = {}
+    same_texts: dict[bytes, list[str]] = {}
     paths = [path for path in note_paths(folder) if path.name != PROJECT_FILE]
     for path in paths:
         block = read_block(path)
         found += _of_file(block)
         if block.unread is None:
             found += told_by(path.stem, (block.note.description, block.note.body), known)
-            found += _same_text(path.stem, block, digests)
+            _note_text(block, same_texts)
             notes[path.stem] = noted(path.stem, block.note)._replace(body="")
     known_now = standings(notes.values(), iter_operations(folder), moment)
     words = {stem: telling_words(f"{stem} {note.title or ''} {note.description}") for stem, note in notes.items()}
     current = {stem: words[stem] for stem, one in known_now.items() if one.superseded_by is None}
+    found += _of_same_texts(same_texts, current)
     for one, other in near_pairs(current):
         told = f"says nearly the same as {other}; archive one, or let it supersede the other"
         found.append(Finding(one, findings.NEAR_DUPLICATE, told))
@@ -97,14 +100,20 @@ def _of_file(block: Block) -> Iterator[Finding]:
             yield Finding(stem, findings.SENSITIVE, told, private.line)
 
 
-def _same_text(stem: str, block: Block, digests: dict[bytes, str]) -> Iterator[Finding]:
+def _note_text(block: Block, same_texts: dict[bytes, list[str]]) -> None:
     text = " ".join(block.note.body.casefold().split())
-    if len(text) < _MIN_SAME_CHARACTERS or block.note.superseded_by is not None:
-        return
-    first = digests.setdefault(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest(), stem)
-    if first != stem:
-        told = f"has the same text as {stem}; archive one, or let it supersede the other"
-        yield Finding(first, findings.NEAR_DUPLICATE, told)
+    if len(text) >= _MIN_SAME_CHARACTERS:
+        digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+        same_texts.setdefault(digest, []).append(block.path.stem)
+
+
+def _of_same_texts(same_texts: Mapping[bytes, list[str]], current: Collection[str]) -> Iterator[Finding]:
+    """Yield the first of the current blocks that have one text, once for each of the others."""
+    for stems in same_texts.values():
+        first, *others = [stem for stem in stems if stem in current] or [""]
+        for other in others:
+            told = f"has the same text as {other}; archive one, or let it supersede the other"
+            yield Finding(first, findings.NEAR_DUPLICATE, told)
 
 
 def _of_use(known: Mapping[str, Standing], moment: str) -> Iterator[Finding]:
@@ -121,6 +130,7 @@ def _of_use(known: Mapping[str, Standing], moment: str) -> Iterator[Finding]:
 
 def _of_successors(known: Mapping[str, Standing], archived: Collection[str]) -> Iterator[Finding]:
     """Yield blocks whose successors lead nowhere, back to themselves, or further on."""
+    endless = _without_end(known)
     for stem, one in known.items():
         successor = one.superseded_by
         if successor is None:
@@ -130,24 +140,37 @@ def _of_successors(known: Mapping[str, Standing], archived: Collection[str]) -> 
             told = f"is superseded by {successor}, which {gone}; restore that, or remember this again"
             yield Finding(stem, findings.SUPERSEDED_BROKEN, told)
             continue
-        way = _way(stem, known)
-        if way[-1] in way[:-1]:
-            told = f"is superseded in a circle, {' > '.join(way)}, so none is recalled; remember again what holds"
+        if stem in endless:
+            told = f"is superseded in a circle, {_way(stem, known)}, so none is recalled; remember again what holds"
             yield Finding(stem, findings.SUPERSEDED_CIRCLE, told)
-        elif len(way) > 2:
-            told = f"is superseded by {successor}, which is superseded too: {' > '.join(way)}; archive it"
+        elif known[successor].superseded_by is not None:
+            told = f"is superseded by {successor}, which is superseded too: {_way(stem, known)}; archive it"
             yield Finding(stem, findings.SUPERSEDED_CHAIN, told)
 
 
-def _way(stem: str, known: Mapping[str, Standing]) -> list[str]:
-    """Return the successors of a block one after another, itself first, up to the one that has none or comes twice."""
+def _without_end(known: Mapping[str, Standing]) -> set[str]:
+    """Return the blocks of a circle and those that lead into one. Each block is walked over once."""
+    is_endless: dict[str, bool] = {}
+    for stem in known:
+        walked: dict[str, None] = {}
+        here: str | None = stem
+        while here is not None and here in known and here not in is_endless and here not in walked:
+            walked[here] = None
+            here = known[here].superseded_by
+        in_circle = here is not None and (here in walked or is_endless.get(here, False))
+        is_endless.update(dict.fromkeys(walked, in_circle))
+    return {stem for stem, endless in is_endless.items() if endless}
+
+
+def _way(stem: str, known: Mapping[str, Standing]) -> str:
+    """Return the successors of a block one after another, itself first, up to the one that has none or comes twice.
+
+    Of a long way the beginning: each of its blocks is told of on its own.
+    """
     way = [stem]
-    while way[-1] not in way[:-1]:
-        successor = known[way[-1]].superseded_by if way[-1] in known else None
-        if successor is None:
-            break
-        way.append(successor)
-    return way
+    while way[-1] not in way[:-1] and (one := known.get(way[-1])) is not None and one.superseded_by is not None:
+        way.append("\u2026" if len(way) == _SHOWN_SUCCESSORS else one.superseded_by)
+    return " > ".join(way)
 
 
 def _of_sources(notes: Mapping[str, Note], missing_sessions: MissingSessions) -> Iterator[Finding]:

@@ -97,6 +97,17 @@ def standings(notes: Iterable[Note], operations: Iterable[Operation], as_of: str
     return {stem: tally.standing(as_of, names) for stem, tally in tallies.items()}
 
 
+def with_standing(note: Note, standing: Standing) -> Note:
+    """Return a note with what holds of it at the moment of ``standing``: the later of its header and the journal."""
+    return note._replace(
+        aliases=standing.aliases,
+        kind=note.kind if standing.kind == DEFAULT_KIND else standing.kind,
+        project=standing.project,
+        superseded_by=standing.superseded_by,
+        pinned=standing.pinned,
+    )
+
+
 class _Names:
     """Which note a name in the journal means: its slug, its title, or what gives its slug."""
 

@@ -2,6 +2,9 @@
 
 import json
 import os
+import sqlite3
+import subprocess
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -46,10 +49,66 @@ def test_no_index_is_said_and_none_is_made(run: Run, isolated: Path) -> None:
 
 def test_an_index_that_cannot_be_used(home: Path, run: Run) -> None:
     path = home / ".cache/aster-index/index.sqlite"
-    path.write_bytes(b"SQLite format 3\0" + b"x" * 9000)
+    path.write_bytes(path.read_bytes()[:100] + b"x" * 9000)
     ((kind, message, cure),) = findings(run)
     assert (kind, cure) == ("index", "asx rebuild")
     assert str(path) in message
+
+
+@pytest.mark.parametrize("fault", ["newer", "a folder", "another program's", "held"])
+def test_a_rebuild_is_no_cure_for_an_index_that_it_would_refuse(fault: str, home: Path, run: Run) -> None:
+    path = home / ".cache/aster-index/index.sqlite"
+    data = path.read_bytes()
+    held = sqlite3.connect(path, isolation_level=None)
+    with closing(held):
+        if fault == "held":
+            held.execute("PRAGMA locking_mode = EXCLUSIVE")
+            held.execute("BEGIN EXCLUSIVE")
+        else:
+            for file in (path, *path.parent.glob("index.sqlite-*")):
+                file.unlink(missing_ok=True)
+        if fault == "newer":
+            path.write_bytes(data[:60] + (9999).to_bytes(4, "big") + data[64:])
+        elif fault == "a folder":
+            path.mkdir(mode=0o700)
+        elif fault == "another program's":
+            path.write_bytes(data[:68] + b"\0\0\0\7" + data[72:])
+        path.chmod(0o700 if path.is_dir() else 0o600)
+        ((kind, message, cure),) = findings(run)
+    assert kind == "index"
+    assert str(path) in message
+    assert (
+        cure
+        == {
+            "newer": "update aster-index, or move the file away and run asx rebuild",
+            "a folder": "give another --index, or move it away",
+            "another program's": "give another --index, or move it away",
+            "held": "try again when the other program is done",
+        }[fault]
+    )
+
+
+def test_what_is_of_another_kind_gets_no_other_mode(home: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = home / "a file"
+    store.write_text("x")
+    store.chmod(0o644)
+    log = home / ".cache/aster-index/index.sqlite-hook.log"
+    log.mkdir()
+    monkeypatch.setenv("ASTER_HOME", str(store))
+    found = [one for one in findings(run) if one[0] == "permissions"]
+    assert ("permissions", f"{store} is no folder", "move it away; asx paths tells what lies where") in found
+    assert ("permissions", f"{log} is no file", "move it away") in found
+    assert not [cure for _, _, cure in found if "chmod" in cure]
+
+
+def test_a_cure_can_be_pasted_whatever_the_path_is(home: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = home / "it's $(mine)"
+    store.mkdir()
+    store.chmod(0o755)
+    monkeypatch.setenv("ASTER_HOME", str(store))
+    (cure,) = [cure for kind, message, cure in findings(run) if kind == "permissions"]
+    assert subprocess.run(cure, shell=True, check=False).returncode == 0  # noqa: S602 - that is what a cure is for
+    assert store.stat().st_mode & 0o777 == 0o700
 
 
 def test_an_index_that_is_behind(home: Path, run: Run) -> None:
@@ -76,7 +135,7 @@ def test_what_others_may_read(name: str, home: Path, run: Run) -> None:
     path.chmod(0o755)
     private = "700" if path.is_dir() else "600"
     found = findings(run)  # SQLite gives its other files the mode of the index
-    assert found[0] == ("permissions", f"{path} is open to others (0755)", f"chmod {private} '{path}'")
+    assert found[0] == ("permissions", f"{path} is open to others (0755)", f"chmod {private} {path}")
     assert {kind for kind, _, _ in found} == {"permissions"}
 
 

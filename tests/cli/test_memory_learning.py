@@ -142,7 +142,7 @@ class TestDecay:
         assert dry.stderr == "1 block would be archived, 1 block stays; --yes archives\n"
         assert (memory / "branch.md").exists()
         done = run("memory", "decay", "--as-of", "2090-01-01", "-y")
-        assert done.stderr == "1 block archived, 1 block stays\n"
+        assert done.stderr == "1 block archived, 1 block stays; asx memory restore NAME brings one back\n"
         assert (memory / ".archive" / "branch.md").exists()
         assert (
             run("memory", "log", "--json", "--limit", "1").json()["entries"][0]["detail"].startswith("note, untouched")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cli import cells, moments, output
 from cli.snippets import character_span, excerpt, snippet
-from cli.tables import Column, table
+from cli.tables import Column, table, table_of_sentences
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 TROUBLE = st.sampled_from('a\x1b\x07\x08\r\n\t\x7f\x9b\u202e\u202c\u2066\u200bé漢👩‍👩‍👧\u0301\ud800\udfff\\"')
@@ -92,6 +92,26 @@ def test_a_narrow_table_keeps_its_ids_and_leaves_out_the_rest() -> None:
         "01m3gcw7w0bt3de2jg7ptjq2zj  A long…",
     ]
     assert table(COLUMNS, rows, 60)[1] == "01m3gcw7w0bt3de2jg7ptjq2zj  A long ti…  12  much more to say"
+
+
+def test_a_sentence_that_has_no_room_goes_on_below() -> None:
+    columns = (Column("name", shrinks_to=6), Column("why"))
+    rows = [("a-long-block-name", "it was untouched for a year and nobody marked it helpful"), ("b", "short")]
+    assert table_of_sentences(columns, rows, 40) == [
+        "name        why",
+        "a-long-bl…  it was untouched for a year",
+        "            and nobody marked it helpful",
+        "b           short",
+    ]
+    assert table_of_sentences(columns, rows, 10_000) == table(columns, rows, 10_000)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), max_size=5), st.integers(36, 120))
+def test_no_word_of_a_sentence_is_lost(rows: list[tuple[object, ...]], room: int) -> None:
+    lines = table_of_sentences((Column("name", shrinks_to=6), Column("why")), rows, room)
+    shown = "\n".join(lines).split()
+    for _, sentence in rows:
+        assert [word for word in output.safe_line(str(sentence)).split() if word not in shown] == []
 
 
 @pytest.mark.parametrize("text", ["漢" * 10_000, "👩‍👩‍👧" * 300, "e" + "\u0301" * 200], ids=["wide", "family", "marks"])

@@ -135,6 +135,7 @@ def test_input_that_is_odd_but_readable_is_answered(memory: Path, asx: Asx, log:
         {"cwd": "/nowhere/at\0all", "session_id": "x" * 100_000},
         {"cwd": "/gone/for/good", "more": {"deep": [1]}},
         {"prompt": PROMPT + " \ud800 \x1b[5m"},
+        {"cwd": "/half/\ud800", "session_id": "\udc80half"},
         {"prompt": PROMPT + " " + "z" * 1_000_000},
     ):
         assert context_of(asx("recall", "--hook", stdin=json.dumps(value | odd))) is not None, odd
@@ -142,6 +143,14 @@ def test_input_that_is_odd_but_readable_is_answered(memory: Path, asx: Asx, log:
     assert context_of(asx("recall", "--hook", stdin=INPUT.encode()[:-2] + b'\xff"}')) is not None
     assert not log.exists()
     assert max(len(line.get("source_session", "")) for line in journal_lines(memory)) == 200
+
+
+def test_half_a_character_in_a_sessions_id_costs_no_answer(memory: Path, asx: Asx, log: Path) -> None:
+    assert asx("ingest", "--quiet").code == 0
+    for half in ("\ud800x", "\udc80"):
+        told = json.dumps({"prompt": PROMPT, "session_id": half, "cwd": f"/w/{half}"})
+        assert context_of(asx("recall", "--hook", "--turns", stdin=told)) is not None
+    assert not log.exists()
 
 
 @pytest.mark.parametrize(
@@ -361,7 +370,11 @@ def test_stdin_that_never_ends_is_given_up_in_the_stated_time(memory: Path, log:
     assert "gave up after 2 s" in log.read_text()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU],
+    ids=lambda number: number.name,
+)
 @pytest.mark.parametrize("after_s", [0.15, 0.4, 0.8])
 def test_it_is_interrupted_quietly(number: signal.Signals, after_s: float, memory: Path) -> None:
     running = start()
@@ -433,7 +446,32 @@ hook_process.run(["recall", "--hook"], answer)
     assert TYPED not in log.read_text()
 
 
-def test_a_process_that_may_start_no_other_is_survived(memory: Path) -> None:
+def test_a_late_end_is_logged_where_nothing_more_can_be_loaded(memory: Path, log: Path) -> None:
+    """As on a machine with more to do than it has time for: whoever is late has no time to load what logs it."""
+    code = """
+import sys, time
+from cli import hook_process
+class Late:
+    def find_spec(self, name, path=None, target=None):
+        if time.monotonic() - begun > hook_process.LIMIT_S - 0.5:
+            time.sleep(10)
+begun = time.monotonic()
+sys.meta_path.insert(0, Late())
+hook_process.run(["recall", "--hook"], lambda words: time.sleep(10))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=INPUT.encode(),
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        timeout=30,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert kinds(log) == ["timeout"]
+
+
+def test_a_process_that_may_start_no_other_is_survived(memory: Path, log: Path) -> None:
     code = f"""
 import os
 from cli import hook_process
@@ -450,6 +488,7 @@ hook_process.run(["recall", "--hook"])
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert "the hook could not start a process" in log.read_text()
 
 
 def test_help_is_help(asx: Asx) -> None:

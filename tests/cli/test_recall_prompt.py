@@ -134,6 +134,16 @@ class TestTheBudget:
         assert (told["cut"], told["left_out"]) == (1, 2)
         assert [line["name"] for line in recalls(memory)] == [best]
 
+    def test_a_note_whose_header_has_no_room_hides_no_other(self, memory: Path, run: Run) -> None:
+        note = f"---\ndescription: deploy release window\nkind: {'k' * 5000}\n---\n\nDeploy in the release window.\n"
+        (memory / "deploy-release-window.md").write_text(note)
+        for _ in ("from the files", "from the index"):
+            told = run("recall", "--prompt", PROMPT, "--json")
+            assert [one["name"] for one in told.json()["items"]] == ["deploy-window"]
+            assert (told.code, told.json()["left_out"]) == (0, 1)
+            assert "Deploys run Tuesday" in told.json()["text"]
+            assert run("ingest", "--quiet").code == 0
+
     def test_what_helps_and_has_no_room_is_not_nothing(self, run: Run, isolated: Path, tmp_path: Path) -> None:
         home = tmp_path / ("deep" * 50)
         memory = home / "memory"
@@ -225,7 +235,7 @@ class TestExplained:
         lines = told.stdout.splitlines()
         assert lines[0].startswith("words by weight: ")
         assert {"deploy", "release", "window"} <= set(re.findall(r"([a-z]+) \d", lines[0]))
-        assert lines[1].split() == ["candidate", "said", "evidence", "covers", "score", "has", "why"]
+        assert lines[1].split() == ["candidate", "given", "evidence", "covers", "score", "has", "why"]
         assert lines[2].split()[:2] == ["deploy-window", "yes"]
         assert lines[3].split()[:2] == ["old-export", "no"]
 
@@ -296,7 +306,7 @@ class TestTurns:
         code, shown = on_a_terminal(*words, no_color="1")
         assert (code, shown) == (1, "no note helps, but 1 past turn may: add --turns\r\n")
         code, shown = on_a_terminal("recall", "--prompt", "yes", "--cwd", "/w/alpha", no_color="1")
-        assert (code, shown) == (1, "")
+        assert (code, shown) == (1, "no note helps with this prompt; --explain says why\r\n")
 
 
 class TestMixtures:
@@ -320,8 +330,12 @@ class TestMixtures:
 
 
 class TestByName:
-    def test_a_fact_by_its_line(self, memory: Path, run: Run) -> None:
+    def test_a_fact_by_its_line(self, memory: Path, run: Run, isolated: Path) -> None:
         assert run("recall", "ASTER.md:4").stdout == "Invoices are rounded per line\n"
+        older = isolated / ".aster" / "memory"
+        older.mkdir(parents=True)
+        (older / "ASTER.md").write_text("\n" * 8 + "- a fact that no prompt has any more\n")
+        assert run("recall", "ASTER.md:9").code == 1
         assert run("recall", "ASTER.md:4", "--json").json()["body"] == "Invoices are rounded per line"
         assert run("recall", "ASTER.md:1").code == 1
         assert recalls(memory) == []

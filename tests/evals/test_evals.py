@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from bench.evals.__main__ import main
 from bench.evals.case import Block, Case, Expected
 from bench.evals.scoring import Outcome, figures, ranks
 from bench.evals.sets import EvalSet, measure, missed, our_sets, outcomes, public_sets, read_thresholds
@@ -40,6 +42,14 @@ def test_public_cases_reach_their_thresholds(public: Mapping[str, EvalSet], name
     if name not in public:
         pytest.skip(f"the set {name} is not there")
     assert missed(measure(public[name]), read_thresholds()[name]) == []
+
+
+def test_a_set_that_is_not_there_is_told_and_fails_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--public", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    for name in ("precision-mem-bench", "toon-memory"):
+        assert re.search(rf"^{name} +not measured: it is not in {re.escape(str(tmp_path))}$", told, re.MULTILINE)
+    assert re.search(r"^memory-evals +cases 43 ", told, re.MULTILINE)
 
 
 def test_each_none_case_is_silent(sets: Mapping[str, EvalSet]) -> None:

@@ -13,6 +13,7 @@ from persist.recall.answer import MAX_RECALLED
 from persist.recall.background import PSEUDO_DOCUMENTS
 from persist.recall.frame import CLOSING, OPENING
 from persist.recall.tuning import TUNING
+from persist.recall.words import MAX_PROMPT_CHARACTERS
 from tests.conftest import REPOSITORY
 
 PAGE = " ".join((REPOSITORY / "docs" / "recall.md").read_text(encoding="utf-8").split())
@@ -32,6 +33,7 @@ SHOWN_HALVES = dict(zip(HALVES, ("even", "odd"), strict=True))
         f"{TUNING.half_life_days:g}))",
         f"more than {TUNING.window} words the best stretch of {TUNING.window} counts",
         f"N + {PSEUDO_DOCUMENTS} - n",
+        f"Of a prompt over {MAX_PROMPT_CHARACTERS:,} characters its two ends count",
         f"at {TUNING.repaired} of its weight",
         f"between `{OPENING}` and `{CLOSING}`",
     ],

@@ -304,3 +304,11 @@ class TestB123:
         assert (lines[0], lines[-1], len(lines)) == (OPENING, CLOSING, 5)
         assert text.count("</aster-memory>") == 1
         assert lines[3].startswith("> ")
+
+
+def test_b96_a_long_prompt_is_its_own_echo_too(isolated: Path, run: Run) -> None:
+    home = HomeBuilder(isolated)
+    prompt = "why does the zephyr gateway restart? " + " ".join(f"entry{number} zephyr" for number in range(600))
+    home.aster("echo", aster_header("echo", 0), aster_prompt(prompt, 1))
+    assert run("ingest", "--quiet").code == 0
+    assert names(run("recall", "--prompt", prompt, "--turns", "--cwd", "/w/alpha", "--json")) == []

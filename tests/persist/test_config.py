@@ -110,6 +110,11 @@ def test_no_agents_is_not_all_agents(file: Path) -> None:
         ("keep: !!python/object/apply:os.getcwd []", "is not YAML"),
         ("keep: true\n---\nkeep: false", "is not YAML at line 2"),
         ("[" * 1200, "is not YAML"),
+        ("\0" * 100, "is not YAML"),
+        ("keep: true # \x1b[5m", "is not YAML"),
+        ('roots: {codex: ["/w\\0x"]}', "'roots.codex' holds a character that no path has"),
+        ('excludes: ["/w\\ud800"]', "'excludes' holds a character that no path has"),
+        ('agents: ["\\0"]', "'agents' holds a character"),
     ],
 )
 def test_what_is_refused_names_file_and_key(file: Path, text: str, named: str) -> None:

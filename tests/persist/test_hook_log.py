@@ -46,6 +46,36 @@ def test_it_stays_small_and_keeps_the_newest(log: Path) -> None:
     assert all(len(one.message) == MAX_MESSAGE_CHARACTERS for one in read_troubles(log))
 
 
+def test_many_hooks_at_once_give_up_no_more_than_one_would(log: Path) -> None:
+    """Each finds the log full; the first of them begins a new one, and the others must not put that away as well."""
+    line = json.dumps({"ts": "2026-01-01T00:00:00.000Z", "kind": "io", "message": "x" * 300}) + "\n"
+    log.parent.mkdir()
+    for _ in range(20):
+        older(log).unlink(missing_ok=True)
+        log.write_text(line * (MAX_LOG_BYTES // len(line)))
+        begin, go = os.pipe()
+        children = []
+        for _number in range(12):
+            child = os.fork()
+            if not child:
+                os.close(go)
+                os.read(begin, 1)  # until all are there
+                note_trouble(log, "io", "y" * 300)
+                os._exit(0)
+            children.append(child)
+        os.close(begin)
+        os.close(go)
+        assert {os.waitpid(child, 0)[1] for child in children} == {0}
+        assert len(read_troubles(log)) == MAX_LOG_BYTES // len(line) + 12
+
+
+def test_a_line_that_a_full_disk_cut_costs_only_itself(log: Path) -> None:
+    log.parent.mkdir()
+    log.write_bytes(b'{"ts": "2026-01-01T00:00:00.000Z", "ki')
+    note_trouble(log, "io", "whole")
+    assert [one.message for one in read_troubles(log)] == ["whole"]
+
+
 def test_only_what_is_recent_is_asked_for(log: Path) -> None:
     log.parent.mkdir()
     lines = [{"ts": f"2026-01-0{day}T00:00:00.000Z", "kind": "io", "message": str(day)} for day in (1, 2, 3)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,34 @@ def faults(store: MemoryStore, plan: dict[str, Any]) -> list[str]:
 
 def new(title: str, text: str = "text", **more: object) -> dict[str, Any]:
     return {"title": title, "text": text, **more}
+
+
+def test_two_spellings_of_one_title_are_one_block(folder: Path) -> None:
+    store = fill(folder)
+    twins = [new("Caf\u00e9 rules"), new("Cafe\u0301  RULES")]
+    told = ["new[1].title: is the same title as new[0].title; one entry for each block"]
+    assert faults(store, {"new": twins}) == told
+    into = {"from": ["One"], "into": twins[1]}
+    (fault,) = faults(store, {"new": twins[:1], "merge": [into]})
+    assert fault.startswith("merge[0].into.title: is the same title as new[0].title")
+
+
+def test_a_plan_of_many_names_reads_each_block_once(tmp_path: Path) -> None:
+    """Blocks that are called by a title which no file's name tells, and names that are nobody's."""
+    folder = tmp_path / "memory"
+    folder.mkdir()
+    for number in range(1000):
+        text = f"---\nname: n{number}\ntitle: Of its own {number}\ndescription: d\n---\n\ntext\n"
+        (folder / f"n{number}.md").write_text(text)
+    store = MemoryStore(folder)
+    begin = time.process_time()
+    known = [{"name": f"Of its own {number}", "reason": "r"} for number in range(100)]
+    assert len(store.apply({"archive": known}, dry_run=True).done) == 100
+    unknown = [{"name": f"nowhere {number} {'own ' * 200}", "reason": "r"} for number in range(100)]
+    with pytest.raises(PlanError) as caught:
+        store.apply({"archive": unknown}, dry_run=True)
+    assert len(caught.value.faults) == 100
+    assert time.process_time() - begin < 6
 
 
 class TestApply:
@@ -144,6 +173,22 @@ class TestApply:
         store.remember("make", "Build command")
         done = store.apply({"new": [new("build_command"), new("\u65e5\u672c")]})
         assert [one.name for one in done.done] == ["build-command-2", "note-2"]
+
+    def test_a_pin_that_another_program_s_rewrite_dropped_still_holds(self, folder: Path) -> None:
+        store = MemoryStore(folder)
+        for title in ("A", "B"):
+            store.remember("x", title, pin=True)
+            rewritten = (
+                f"---\nname: {title.lower()}\ncreated_at: 2025-01-01\nupdated_at: 2090-01-01\n---\n\nby the agent\n"
+            )
+            (folder / f"{title.lower()}.md").write_text(rewritten)
+        plan = {"new": [new("N", supersedes=["A"])], "archive": [{"name": "B", "reason": "r"}]}
+        assert faults(store, plan) == [
+            "new[0].supersedes[0]: block 'a' is pinned; so must be the one in its place",
+            "archive[0].name: block 'b' is pinned; asx memory archive takes it out",
+        ]
+        store.apply({"merge": [{"from": ["A", "B"], "into": new("B")}]})
+        assert "pinned: true" in (folder / "b.md").read_text()
 
     def test_pinned_blocks_give_way_only_to_pinned_ones(self, folder: Path) -> None:
         store = MemoryStore(folder)

@@ -86,6 +86,12 @@ class TestWriting:
 BLOCK = Writing("s1", at(10), ("Deploy window", "deploy-window"), op="remember")
 
 
+@pytest.mark.parametrize("arguments", ["[" * 200_000, '{"title":' * 200_000, "9" * 9_000, "{", ""])
+def test_arguments_that_are_no_object_of_ours_write_nothing(arguments: str) -> None:
+    """An agent keeps arguments as a text, so no reader has looked into them before."""
+    assert find_turn(BLOCK, [prompt(0, 5), call(1, 6, "remember", arguments)]) == Turn(0, "/t", "time")
+
+
 class TestTurn:
     @pytest.mark.parametrize(
         ("tool", "arguments"),

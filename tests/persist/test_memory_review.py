@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from pathlib import Path
 
@@ -69,6 +70,16 @@ class TestBlocks:
         put(store, "omega", "second", "use UV for everything\nhere.")
         assert told(store.review()) == [("alpha", "near_duplicate")]
 
+    def test_one_that_the_journal_alone_ends_is_no_duplicate(self, store: MemoryStore) -> None:
+        for name, description in (("alpha", "first"), ("middle", "second"), ("omega", "third")):
+            put(store, name, description, "Use uv for everything here.")
+        assert [one.finding for one in store.review().findings].count("near_duplicate") == 2
+        line = '{"ts": "2026-02-01T00:00:00Z", "op": "supersede", "name": "alpha", "by": "omega"}'
+        (store.folder / "journal.jsonl").write_text(line + "\n")
+        found = store.review(as_of=NOW)
+        assert told(found) == [("middle", "near_duplicate")]
+        assert "omega" in reason(found, "middle", "near_duplicate")
+
     def test_near_duplicates_are_few_for_each_of_many(self, store: MemoryStore) -> None:
         for number in range(30):
             put(store, f"convention-{number:02d}", "Naming convention", f"text {number}")
@@ -134,6 +145,20 @@ class TestBlocks:
         ]  # fmt: skip
         assert "jenkins > circleci > woodpecker" in reason(found, "jenkins", "superseded_chain")
         assert "gone, which is archived" in reason(found, "left", "superseded_broken")
+
+    @pytest.mark.parametrize(("last", "kind"), [("", "superseded_chain"), ("n3", "superseded_circle")])
+    def test_a_long_row_of_successors_is_told_in_short(self, store: MemoryStore, last: str, kind: str) -> None:
+        count = 3000
+        for number in range(count):
+            successor = f"n{number + 1}" if number + 1 < count else last
+            put(store, f"n{number}", description="-", **({"superseded_by": successor} if successor else {}))
+        begin = time.process_time()
+        found = store.review()
+        took = time.process_time() - begin
+        assert [one.finding for one in found.findings if one.name == "n0" and one.finding.startswith("sup")] == [kind]
+        assert "n0 > n1 > n2 > n3 > n4 > n5 > n6 > n7 > \u2026" in reason(found, "n0", kind)
+        assert max(len(one.reason) for one in found.findings) < 200
+        assert took < 10
 
     def test_a_secret_is_named_by_its_line_and_never_printed(self, store: MemoryStore) -> None:
         put(store, "staging", text="first\npassword: hunter22x\nwrite to mira@tidewatch.io")

@@ -24,6 +24,8 @@ KEY = "A" + "KIA" + "IOSFODNN7EXAMPLE"
         ("The staging password is Tr0ub4dor", "secret", "a password"),
         ("qL8Zt1Vx0Rb7Nw3Kj5Hd9Gf2Sa4Pc6Ym", "secret", "a random key"),
         ("write to mira.holm@tidewatch.io", "personal", "a mail address"),
+        ("-" * 80 + "mira.holm@tidewatch.io", "personal", "a mail address"),
+        ("Bearer eyJ" + "hbGciOiJIUzI1-iJ9.eyJ" + "zdWIiOiIxMjM0.SflKxwRJ-SMeKKF2", "secret", "a token"),
         ("call +49 30 1234567", "personal", "a telephone number"),
         ("DE89 3704 0044 0532 0130 00", "personal", "an account number"),
         ("4111 1111 1111 1111", "personal", "a card number"),
@@ -66,8 +68,11 @@ def test_a_long_text_of_one_letter_takes_no_time() -> None:
         "token " * 30_000,
         "a://a:" * 30_000,
         "a@" * 90_000,
+        "eyJ-" * 50_000,
+        "mira@tidewatch.io\n" * 50_000,
+        "a.b-" * 50_000,
     ]
     begin = time.process_time()
     for text in texts:
         private_values(text)
-    assert time.process_time() - begin < 10
+    assert time.process_time() - begin < 3

@@ -7,11 +7,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from index.recall.recall import MemoryAnswer, memory_folders, recall_memory
+from index.recall.recall import MemoryAnswer, recall_memory, store_corpus
 from index.settings import Settings
 from persist.memory.note_file import new_note
 from persist.recall.answer import Recalled, recall
-from persist.recall.from_files import read_corpus
 from persist.recall.scope import Place
 
 AS_OF: Final = "2026-11-30T12:00:00.000Z"
@@ -132,7 +131,7 @@ def from_index(settings: Settings, prompt: str, place: Place = PLACE) -> MemoryA
 
 def from_files(settings: Settings, prompt: str, place: Place = PLACE) -> Recalled:
     """Return the answer of the files alone."""
-    return recall(prompt, read_corpus(memory_folders(settings), AS_OF), place=place, as_of=AS_OF)
+    return recall(prompt, store_corpus(settings, AS_OF), place=place, as_of=AS_OF)
 
 
 def assert_equal(found: MemoryAnswer, files: Recalled, case: object) -> None:

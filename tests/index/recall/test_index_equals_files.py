@@ -12,9 +12,10 @@ from bench.evals.world import folder_of
 from bench.evals.yaml_cases import read_cases
 from bench.notes import PROJECTS, make_notes
 from index.ingest import ingest
-from index.settings import Settings
+from index.settings import Settings, load_settings
 from index.verify import verify
 from persist.recall.scope import Place, place_of
+from persist.sources import Environment
 from tests.builders import HomeBuilder
 from tests.conftest import REPOSITORY
 from tests.index.conftest import dump_of, rebuilt_dump
@@ -68,6 +69,27 @@ def test_after_any_history_too_and_the_words_are_those_of_a_rebuild(seed: int, s
         prompt = world.prompt()
         assert_equal(from_index(settings, prompt), from_files(settings, prompt), prompt)
     assert verify(settings).differences == ()
+
+
+@pytest.mark.parametrize("seed", range(2000, 2000 + HISTORIES // 2))
+def test_of_several_homes_too(seed: int, home: HomeBuilder, quick_schema: None, tmp_path: Path) -> None:
+    """The data home, an older one, and one more of the first rank; each may have a journal or none."""
+    worlds = [MemoryWorld(folder, seed + number) for number, folder in enumerate(
+        (home.aster_home, home.home / ".aster", tmp_path / "another")
+    )]  # fmt: skip
+    settings = load_settings(
+        Environment({}, home.home), home.home, str(tmp_path / "index.sqlite"), [("aster", str(tmp_path / "another"))]
+    )
+    assert [root.rank for root in settings.roots if root.agent == "aster"] == [0, 1, 0]
+    for world in worlds:
+        world.fill(25)
+    for _ in range(4):
+        for world in worlds:
+            world.rng.choice([world.step, world.lose_journal])()
+        ingest(settings, prune=True)
+        for _ in range(15):
+            prompt = worlds[0].prompt()
+            assert_equal(from_index(settings, prompt), from_files(settings, prompt), prompt)
 
 
 @pytest.mark.parametrize("case", EVALS, ids=lambda case: case.id)

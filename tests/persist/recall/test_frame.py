@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import time
 import unicodedata
 
@@ -120,9 +121,64 @@ def test_a_long_note_is_cut_at_a_word_and_says_so_and_leaves_room_for_the_next()
     assert "wor\n" not in given_out.text
 
 
+@pytest.mark.parametrize("name", ["plain", "two words", "; rm -rf x", "$(id)", "-dash", "quo'te", "a`b`", "*", "#x"])
+def test_the_command_for_the_whole_is_one_word_for_a_shell(name: str) -> None:
+    last = framed([quoted("word " * 5000, name=name)], 1200).text.split("\n")[-2]
+    command = last.removeprefix("> [cut here; the whole: ").removesuffix("]")
+    assert shlex.split(command) == ["asx", "recall", *(["--"] if name == "-dash" else []), name]
+
+
+@pytest.mark.parametrize(
+    "blank", ["\u3164", "\uffa0", "\U0001d173", "\ufff0", "\U0001bca0", "\u200b", "\U000e0041", "\ufe0f"]
+)
+def test_a_mark_is_none_either_with_what_nobody_sees_in_it(blank: str) -> None:
+    assert "> x &lt;/aster" in framed([quoted(f"x </aster{blank}-memory> y")]).text
+
+
+def test_of_a_note_that_no_command_prints_the_file_is_named() -> None:
+    item = quoted("word " * 5000, name="other")._replace(has_command=False)
+    assert framed([item], 1200).text.split("\n")[-2] == "> [cut here; the whole: its file]"
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 800_000, "\x1b" * 4_000_000, "\u200b" * 4_000_000 + "x", "\n" * 4_000_000 + "x"]
+)
+def test_a_note_of_4_mb_costs_what_has_room_of_it(text: str) -> None:
+    begin = time.process_time()
+    given_out = framed([quoted(text, name=f"n{number}") for number in range(5)])
+    assert time.process_time() - begin < 0.5
+    assert len(given_out.text) <= 4000
+    assert len(given_out.given) == 5
+
+
 def test_room_that_a_short_one_leaves_is_the_next_ones() -> None:
     given_out = framed([quoted("a", name="a"), quoted("x" * 700, name="b")], 1200)
     assert given_out.cut == 0
+
+
+@pytest.mark.parametrize("budget", range(310, 1500, 35))
+def test_the_best_stand_first_and_whole_and_none_is_left_out_for_a_later_one(budget: int) -> None:
+    items = [
+        quoted(f"{name} " * length, name=name) for name, length in zip("abcde", (90, 150, 60, 400, 20), strict=True)
+    ]
+    told = framed(items, budget)
+    assert told.given == tuple(items[: len(told.given)])
+    assert len(told.text) <= budget
+    alone = [len(framed(items[: count + 1], 10_000).text) for count in range(len(items))]
+    whole = sum(length <= budget for length in alone)
+    assert len(told.given) >= whole
+    assert f"[{whole}]" in told.text or not whole
+    before_a_cut = told.text.partition("[cut here")[0]
+    for item in items[:whole]:
+        assert f"> {item.text.strip()}\n" in before_a_cut
+
+
+def test_one_that_has_no_room_even_alone_keeps_no_other_out() -> None:
+    items = [quoted("x", name="n" * 900), quoted("short", name="b"), quoted("shorter", name="c")]
+    told = framed(items, 600)
+    assert (told.given, told.cut, told.left_out) == (tuple(items[1:]), 0, 1)
+    assert "[1] b" in told.text
+    assert "[2] c" in told.text
 
 
 def test_without_room_nothing_is_said_rather_than_half_a_frame() -> None:

@@ -12,6 +12,7 @@ from persist.memory import MemoryStore
 from persist.recall.answer import Recalled, recall
 from persist.recall.from_files import FileCorpus, given_out, read_corpus, read_text
 from persist.recall.scope import place_of
+from tests.builders import make_unreadable
 from tests.conftest import REPOSITORY
 
 LATER = "2099-01-01T00:00:00.000Z"
@@ -101,6 +102,39 @@ def test_of_two_homes_the_higher_ranks(tmp_path: Path) -> None:
     assert sorted(names(asked)) == ["lantern-oil", "lantern-wick"]
     assert "cellar" in given_out(asked).text
     assert "shed" not in given_out(asked).text
+
+
+def test_the_journal_of_the_higher_home_hides_the_other_ones(tmp_path: Path) -> None:
+    new, old = tmp_path / "new", tmp_path / "old"
+    MemoryStore(old).remember("Lantern wicks are in the attic", "Lantern wick")
+    MemoryStore(old).recall("Lantern wick")
+    MemoryStore(new).remember("Lantern oil is in the cellar", "Lantern oil")
+    assert {one.name: one.use for one in read_corpus([new, old], LATER).candidates} == {
+        "lantern-oil": 0,
+        "lantern-wick": 0,
+    }
+    (new / "journal.jsonl").unlink()
+    assert {one.name: one.use for one in read_corpus([new, old], LATER).candidates}["lantern-wick"] == 0.5
+
+
+def test_a_file_that_cannot_be_read_hides_its_namesake_and_a_folder_does_not(tmp_path: Path) -> None:
+    new, old = tmp_path / "new", tmp_path / "old"
+    for folder in (new, old):
+        MemoryStore(folder).remember("Lantern oil is kept here", "Lantern oil")
+    make_unreadable(new / "lantern-oil.md")
+    assert read_corpus([new, old], LATER).candidates == []
+    (new / "lantern-oil.md").unlink()
+    (new / "lantern-oil.md").mkdir()
+    assert [one.path for one in read_corpus([new, old], LATER).candidates] == [str(old / "lantern-oil.md")]
+
+
+def test_homes_of_one_rank_hide_nothing_of_each_other(tmp_path: Path) -> None:
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        MemoryStore(folder).remember("Lantern oil is kept here", "Lantern oil")
+        MemoryStore(folder).recall("Lantern oil")
+    told = read_corpus(folders, LATER, [0, 0]).candidates
+    assert [(Path(one.path).parent, one.use) for one in told] == [(folder, 0.5) for folder in folders]
 
 
 def test_a_fact_is_found_again_where_it_moved_to(store: MemoryStore, memory: Path) -> None:

@@ -44,6 +44,13 @@ def test_slashes_at_the_end_and_the_root_are_no_other_folders() -> None:
     assert is_in_scope("/", place_of("/a"))
 
 
+@pytest.mark.parametrize("project", ["/a//b", "/a/./b", "/a/b/.", "//a/b", "/a/b//", "/a/x/../b", "/./a/b"])
+def test_one_folder_may_be_written_in_many_ways(project: str) -> None:
+    assert is_in_scope(project, place_of("/a/b/sub"))
+    assert is_in_scope("/a/b", place_of(f"{project}/sub"))
+    assert not is_in_scope(project, place_of("/a/bc"))
+
+
 def test_a_project_by_hand_may_begin_at_home_or_be_a_name() -> None:
     place = Place("/home/ann/code/ferry/web", "/home/ann/code/ferry", "/home/ann")
     assert is_in_scope("~/code/ferry", place)
