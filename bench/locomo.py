@@ -173,7 +173,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="bench.locomo", description="Measure retrieval over LoCoMo's conversations.")
     parser.add_argument("--data", type=Path, required=True, help="the file locomo10.json")
     chosen = parser.parse_args(arguments)
-    data = json.loads(chosen.data.read_text(encoding="utf-8"))
+    try:
+        data = json.loads(chosen.data.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"cannot read {chosen.data}: {error}") from None
     with tempfile.TemporaryDirectory() as name:
         found = run(data, Path(name).resolve())
     sys.stdout.write("\n".join(lines_of(found)) + "\n")

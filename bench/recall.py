@@ -8,6 +8,7 @@ alone give, so that what is timed is right.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import sys
 import time
@@ -19,10 +20,9 @@ from bench.measure import percentile
 from bench.notes import PROJECTS, Notes, make_notes
 from bench.within import expect
 from index.ingest import ingest
-from index.recall.recall import MemoryAnswer, memory_folders, recall_memory
+from index.recall.recall import MemoryAnswer, recall_memory, store_corpus
 from index.settings import Settings, load_settings
 from persist.recall.answer import recall
-from persist.recall.from_files import read_corpus
 from persist.recall.scope import Place
 from persist.sources import Environment
 
@@ -40,6 +40,8 @@ def measure_recall(folder: Path, count: int) -> dict[str, Any]:
     settings = load_settings(environment, folder, str(folder / "index.sqlite"))
     ingest(settings)
     given = _check(settings, notes)
+    gc.collect()
+    gc.freeze()  # what making and checking left in memory is not there where a prompt is put
     wall_s: list[float] = []
     processor_s: list[float] = []
     prompts = (*notes.about_a_note, *notes.at_random)
@@ -48,6 +50,7 @@ def measure_recall(folder: Path, count: int) -> dict[str, Any]:
         recall_memory(settings, prompt, PLACE, AS_OF)
         processor_s.append(time.process_time() - began)
         wall_s.append(time.perf_counter() - started)
+    gc.unfreeze()
     return {
         "notes": count,
         "prompts": len(prompts),
@@ -63,7 +66,7 @@ def measure_recall(folder: Path, count: int) -> dict[str, Any]:
 
 def _check(settings: Settings, notes: Notes) -> dict[str, int]:
     """Put every prompt once, and to the files too; tell how many of each sort were answered."""
-    corpus = read_corpus(memory_folders(settings), AS_OF)
+    corpus = store_corpus(settings, AS_OF)
     answered = {"about_a_note": 0, "at_random": 0}
     for sort in answered:
         for prompt in getattr(notes, sort):

@@ -229,7 +229,7 @@ _OF_MEMORY: Final = (
         aliases=(_TEXT, "its other names, a JSON array"),
         archived=(_INTEGER, "1 if it lies in the archive"),
         superseded_by=(_TEXT, "the block that took its place"),
-        pinned=(_INTEGER, "1 if it never decays"),
+        pinned=(_INTEGER, "1 if its header pins it: it never decays"),
         path=(_TEXT, "its file, absolute"),
         created_at=(_TEXT, "when it was first written, UTC"),
     ),

@@ -64,7 +64,7 @@ class ProjectResolver:
                 root = self._roots[str(folder)]
                 break
             climbed.append(str(folder))
-            found = _repository_at(folder)
+            found = _repository_at(folder) if os.path.exists(f"{folder}/.git") else None  # noqa: PTH110 - most have none
             if found is not None:
                 root = str(_as_recorded(found, path))
                 break

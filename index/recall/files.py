@@ -6,15 +6,16 @@ Reads files, the few that are given out; never raises for one that is gone or ca
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from index.recall.names import stem_of
 from index.settings import Settings
 from persist.errors import StoreIOError
-from persist.events import Note
+from persist.events import Note, NoteFact
 from persist.fingerprint import stat_of
 from persist.memory.blocks import PROJECT_FILE, note_paths, read_block
 from persist.memory.project import parse_facts, read_project_bytes
@@ -53,17 +54,34 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MemoryFiles:
-    """Reads the files of candidates as their agents do."""
+    """Reads the files of candidates as their agents do, a project file once; for one prompt."""
 
     settings: Settings
+    _facts: dict[Path, tuple[NoteFact, ...] | StoreIOError] = field(default_factory=dict)
 
     def read(self, candidate: Candidate) -> Said:
         """Return what the file of a candidate says now."""
         if is_fact(candidate):
-            return _fact(candidate)
+            return self._fact(candidate)
         if candidate.agent == OWN_AGENT:
             return _block(Path(candidate.path))
         return self._note(candidate)
+
+    def _fact(self, candidate: Candidate) -> Said:
+        """Return the fact of the same words, wherever it stands by now, else the one on its line."""
+        path = Path(candidate.path)
+        if path not in self._facts:
+            self._facts[path] = _facts_in(path.parent)
+        facts = self._facts[path]
+        if isinstance(facts, StoreIOError):
+            return _not_read(path, str(facts.__cause__ or facts))
+        at_line = [fact for fact in facts if fact_name(fact.line_number) == candidate.name]
+        now = ((fact, fact_candidate(candidate.path, fact)) for fact in (*at_line, *facts))
+        same = ((fact, found) for fact, found in now if found.body_words == candidate.body_words)
+        there = ((fact, fact_candidate(candidate.path, fact)) for fact in at_line)
+        for fact, found in chain(same, there):
+            return Said(State.WHOLE, fact=found, text=fact.text)
+        return Said(State.GONE)
 
     def _note(self, candidate: Candidate) -> Said:
         """Read another agent's note."""
@@ -91,7 +109,15 @@ def quoted(candidate: Candidate, said: Said) -> Quoted:
     note = said.note
     if note is None:
         return Quoted(candidate.name, candidate.path, "", said.text, candidate.kind, None)
-    return Quoted(candidate.name, candidate.path, note.description, note.body, candidate.kind, note.updated_at)
+    return Quoted(
+        candidate.name,
+        candidate.path,
+        note.description,
+        note.body,
+        candidate.kind,
+        note.updated_at,
+        has_command=candidate.agent == OWN_AGENT,
+    )
 
 
 def unread_notes(folder: Path) -> list[tuple[str, str]]:
@@ -114,20 +140,12 @@ def _block(path: Path) -> Said:
     return Said(state, noted(path.stem, block.note), problem=block.problem)
 
 
-def _fact(candidate: Candidate) -> Said:
-    """Return the fact of the same words, wherever it stands by now, else the one on its line."""
-    path = Path(candidate.path)
+def _facts_in(folder: Path) -> tuple[NoteFact, ...] | StoreIOError:
+    """Return the facts of a folder's project file, or why it cannot be read."""
     try:
-        facts = parse_facts(read_project_bytes(path.parent) or b"")
+        return tuple(parse_facts(read_project_bytes(folder) or b""))
     except StoreIOError as error:
-        return _not_read(path, str(error.__cause__ or error))
-    near = sorted(facts, key=lambda fact: fact_name(fact.line_number) != candidate.name)
-    now = [(fact, fact_candidate(candidate.path, fact)) for fact in near]
-    same = [pair for pair in now if pair[1].body_words == candidate.body_words]
-    at_line = [pair for pair in now if pair[1].name == candidate.name]
-    for fact, found in (*same, *at_line):
-        return Said(State.WHOLE, fact=found, text=fact.text)
-    return Said(State.GONE)
+        return error
 
 
 def _not_read(path: Path, reason: str) -> Said:

@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from index.errors import AsterIndexError, NoIndexError
@@ -19,18 +18,17 @@ from index.recall.corpus import IndexCorpus
 from index.recall.files import MemoryFiles, Said, State, quoted, unread_notes
 from index.settings import Settings
 from index.sqlite_errors import SEARCH_BUSY_TIMEOUT_MS, translate_read_errors
+from persist.memory.folders import homes_by_rank, memory_folders
 from persist.recall.answer import MAX_RECALLED, Recalled, Verdict, recall
 from persist.recall.candidate import Candidate
-from persist.recall.corpus import Corpus, Statistics
+from persist.recall.corpus import Corpus, Scale, Statistics
 from persist.recall.evidence import Term
 from persist.recall.frame import Quoted
-from persist.recall.from_files import read_corpus
+from persist.recall.from_files import FileCorpus, read_corpus, says_same
 from persist.recall.scope import Place
 
 Status: TypeAlias = Literal["ok", "nothing_relevant", "stale", "damaged", "partial"]
 
-OWN_AGENT: Final = "aster"
-MEMORY_FOLDER: Final = "memory"
 MAX_NAMED: Final = 5
 """Files that could not be read and are named."""
 
@@ -87,10 +85,10 @@ def recall_memory(settings: Settings, prompt: str, place: Place, as_of: str, lim
     return _from_files(settings, prompt, place, as_of, limit, f"{why}: only blocks and facts of the store were read")
 
 
-def memory_folders(settings: Settings) -> list[Path]:
-    """Return the store's memory folders, the highest rank first."""
-    roots = sorted((root for root in settings.roots if root.agent == OWN_AGENT), key=lambda root: root.rank)
-    return [root.path / MEMORY_FOLDER for root in roots]
+def store_corpus(settings: Settings, as_of: str) -> FileCorpus:
+    """Return what the store's memory folders hold, read from their files. Cost and errors as ``read_corpus``."""
+    ranks = [home.rank for home in homes_by_rank(settings.roots)]
+    return read_corpus(memory_folders(settings.roots), as_of, ranks)
 
 
 class _Judge(Protocol):
@@ -118,9 +116,8 @@ def _from_index(
 
 
 def _from_files(settings: Settings, prompt: str, place: Place, as_of: str, limit: int, why: str) -> MemoryAnswer:
-    folders = memory_folders(settings)
-    unread = [found for folder in folders for found in unread_notes(folder)]
-    corpus = read_corpus(folders, as_of)
+    unread = [found for folder in memory_folders(settings.roots) for found in unread_notes(folder)]
+    corpus = store_corpus(settings, as_of)
     asked = _Asked(MemoryFiles(settings), corpus, lambda candidate, said: candidate if said.note else said.fact)
     return asked.answer(prompt, place, as_of, limit, unread, from_index=False, notes=(why,))
 
@@ -145,9 +142,13 @@ class _Checked:
             self._beginning[letters] = self._corpus.beginning_with(letters)
         return self._beginning[letters]
 
-    def holding(self, terms: Sequence[Term], least_total: float, place: Place, limit: int) -> Iterable[Candidate]:
+    def holding(
+        self, terms: Sequence[Term], least_total: float, place: Place, limit: int, scale: Scale
+    ) -> Iterable[Candidate]:
         if self._found is None:
-            self._found = list(self._corpus.holding(terms, least_total, place, limit))
+            self._found = list(self._corpus.holding(terms, least_total, place, limit, scale))
+        if not self.replaced:
+            return self._found
         now = (self.replaced.get(candidate, candidate) for candidate in self._found)
         return [candidate for candidate in now if candidate is not None]
 
@@ -167,7 +168,7 @@ class _Asked:
     ) -> MemoryAnswer:  # fmt: skip
         """Return the answer; ends, for each round reads a file that no round before it read."""
         while True:
-            found = recall(prompt, self._corpus, place=place, as_of=as_of, limit=limit)
+            found = recall(prompt, self._corpus, place=place, as_of=as_of, limit=limit, says_same=says_same)
             fresh = [one.candidate for one in found.chosen if one.candidate not in self._said]
             if not sum(self._changed(candidate) for candidate in fresh):
                 break

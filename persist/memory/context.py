@@ -54,13 +54,15 @@ def blocks_for(prompt: str, folders: Sequence[Path], blocks: Sequence[Block], cw
     from persist import times
     from persist.places import current_environment, current_folder
     from persist.recall.answer import recall
-    from persist.recall.from_files import read_corpus
+    from persist.recall.from_files import read_corpus, says_same
     from persist.recall.scope import place_of
 
     environment = current_environment()
     place = place_of(cwd if cwd is not None else str(current_folder(environment)), str(environment.home))
     now = times.now()
-    found = recall(prompt, read_corpus(folders, now), place=place, as_of=now, limit=MAX_INDEX_ENTRIES)
+    found = recall(
+        prompt, read_corpus(folders, now), place=place, as_of=now, limit=MAX_INDEX_ENTRIES, says_same=says_same
+    )
     by_path = {str(block.path): block for block in blocks}
     chosen = (by_path.get(verdict.candidate.path) for verdict in found.chosen)  # a fact is none of them
     return [block for block in chosen if block is not None]

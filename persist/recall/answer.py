@@ -5,13 +5,13 @@ Pure but for what its corpus does; must never read a block's text: who prints re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 from persist.recall import evidence, gate, ranking, typos
 from persist.recall.candidate import Candidate
 from persist.recall.corpus import Corpus, Statistics
-from persist.recall.evidence import Evidence, Term
+from persist.recall.evidence import Evidence, Reading, Term
 from persist.recall.scope import Place
 from persist.recall.tuning import TUNING, Tuning
 from persist.recall.words import Unit, prompt_units
@@ -51,12 +51,22 @@ class Recalled(NamedTuple):
     terms: tuple[Term, ...]
 
 
+SaysSame: TypeAlias = Callable[[Candidate, Candidate], bool]
+
+
+def by_words(_first: Candidate, _second: Candidate) -> bool:
+    """Say of two candidates with the same words that they say the same."""
+    return True
+
+
 def recall(
-    prompt: str, corpus: Corpus, *, place: Place, as_of: str, limit: int = MAX_RECALLED, tuning: Tuning = TUNING
-) -> Recalled:
+    prompt: str, corpus: Corpus, *, place: Place, as_of: str, limit: int = MAX_RECALLED, says_same: SaysSame = by_words,
+    tuning: Tuning = TUNING,
+) -> Recalled:  # fmt: skip
     """Return what helps with a prompt typed at ``place``, at the moment ``as_of`` (the index's form); never raises.
 
-    At most ``limit`` are chosen. The same prompt, corpus, place and moment give the same answer.
+    At most ``limit`` are chosen. ``says_same`` is asked of two that have the same words: these leave out small ones,
+    and ``not`` is one of them. The same prompt, corpus, place and moment give the same answer.
     """
     units = prompt_units(prompt)
     if not units:
@@ -68,16 +78,43 @@ def recall(
     reading = evidence.read(units, statistics, repaired, tuning)
     held = [term for term in reading.terms.values() if term.frequency]
     heaviest = sorted(held, key=lambda term: (-term.weight, term.word))[:MAX_WORDS]
-    found = [
-        (candidate, evidence.weigh(reading, candidate, statistics, tuning))
-        for candidate in corpus.holding(heaviest, reading.least_total, place, MAX_SCORED)
-    ]
-    verdicts = _judged(found, as_of, limit, tuning)
+    scale = _Scale(reading, statistics, tuning)
+    candidates = corpus.holding(heaviest, reading.least_total, place, MAX_SCORED, scale)
+    found = [(candidate, scale.weigh(candidate)) for candidate in candidates]
+    verdicts = _judged(found, as_of, limit, says_same, tuning)
     return Recalled(
         tuple(verdict for verdict in verdicts if verdict.is_chosen),
         tuple(verdict for verdict in verdicts if not verdict.is_chosen),
         tuple(sorted(reading.terms.values(), key=lambda term: (-term.weight, term.word))),
     )
+
+
+class _Scale:
+    """Weighs candidates, each set of words once, and knows the best of those that it was told to compare with."""
+
+    def __init__(self, reading: Reading, statistics: Statistics, tuning: Tuning) -> None:
+        self._reading = reading
+        self._statistics = statistics
+        self._tuning = tuning
+        self._known: dict[tuple[tuple[str, ...] | tuple[tuple[str, ...], ...], ...], Evidence] = {}
+        self._best = gate.Best(0.0, 0.0)
+
+    def weigh(self, candidate: Candidate) -> Evidence:
+        words = (candidate.name_words, candidate.description_words, candidate.body_words, candidate.aliases)
+        if words not in self._known:
+            self._known[words] = evidence.weigh(self._reading, candidate, self._statistics, self._tuning)
+        return self._known[words]
+
+    def compare_with(self, candidate: Candidate) -> None:
+        if candidate.superseded_by is None:
+            found = self.weigh(candidate)
+            self._best = gate.Best(max(self._best.score, found.score), max(self._best.evidence, found.evidence))
+
+    def is_refused(self, candidate: Candidate) -> bool:
+        """Tell it of the best so far: the better that is, the more is refused."""
+        found, best = self.weigh(candidate), self._best
+        is_no_better = found.score <= best.score and found.evidence <= best.evidence
+        return is_no_better and gate.refusal(found, best, self._tuning) is not None
 
 
 def _repaired(units: tuple[Unit, ...], corpus: Corpus, statistics: Statistics) -> tuple[Mapping[str, str], Statistics]:
@@ -95,7 +132,9 @@ def _repaired(units: tuple[Unit, ...], corpus: Corpus, statistics: Statistics) -
     return repaired, statistics.with_frequencies(frequencies)
 
 
-def _judged(found: list[tuple[Candidate, Evidence]], as_of: str, limit: int, tuning: Tuning) -> list[Verdict]:
+def _judged(
+    found: list[tuple[Candidate, Evidence]], as_of: str, limit: int, says_same: SaysSame, tuning: Tuning
+) -> list[Verdict]:
     """Return a verdict for each candidate, the best rank first."""
     current = [one for candidate, one in found if candidate.superseded_by is None]
     best = gate.best_of(current)
@@ -105,17 +144,20 @@ def _judged(found: list[tuple[Candidate, Evidence]], as_of: str, limit: int, tun
         key=lambda placed: ranking.order(placed[1], placed[0]),
     )
     verdicts: list[Verdict] = []
-    said: dict[tuple[tuple[str, ...], ...], str] = {}
+    said: dict[tuple[tuple[str, ...], ...], list[Candidate]] = {}
+    chosen = 0
     for rank, candidate, one in ranked:
         reason = _refusal(candidate, one, best, admitted, tuning)
         if reason is None:
-            same = (candidate.description_words, candidate.body_words)
-            if same in said:
-                reason = f"says the same as {said[same]}"
-            elif len(said) >= limit:
+            alike = said.setdefault((candidate.description_words, candidate.body_words), [])
+            twin = next((other for other in alike if says_same(other, candidate)), None)
+            if twin is not None:
+                reason = f"says the same as {twin.name}"
+            elif chosen >= limit:
                 reason = f"{limit} better ones are chosen"
             else:
-                said[same] = candidate.name
+                alike.append(candidate)
+                chosen += 1
         verdicts.append(
             Verdict(
                 candidate,

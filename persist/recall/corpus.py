@@ -38,6 +38,16 @@ class Statistics:
         return replace(self, frequencies={**self.frequencies, **more})
 
 
+class Scale(Protocol):
+    """What a corpus may ask about a candidate before it looks up what the journal tells of it."""
+
+    def compare_with(self, candidate: Candidate) -> None:
+        """Compare every other one with this candidate from now on, unless it is superseded."""
+
+    def is_refused(self, candidate: Candidate) -> bool:
+        """Tell whether one of these words is refused already, and changes nothing for any other one."""
+
+
 class Corpus(Protocol):
     """The candidates as a memory folder or the index knows them; asked at most once each for one prompt."""
 
@@ -47,12 +57,14 @@ class Corpus(Protocol):
     def beginning_with(self, letters: str) -> Mapping[str, int]:
         """Return the words of any field or alias that begin with these letters, with their frequencies."""
 
-    def holding(self, terms: Sequence[Term], least_total: float, place: Place, limit: int) -> Iterable[Candidate]:
+    def holding(
+        self, terms: Sequence[Term], least_total: float, place: Place, limit: int, scale: Scale
+    ) -> Iterable[Candidate]:
         """Return candidates that hold one of the words in a field or alias, and whose project the place lies in.
 
         At least the ``limit`` that hold most, but for those whose evidence cannot come to ``tuning.evidence``
-        (``evidence.most_evidence``, which ``least_total`` is for); terms come the heaviest first. Superseded ones may
-        be among them and do not count.
+        (``evidence.most_evidence``, which ``least_total`` is for) and those that ``scale`` refuses; terms come the
+        heaviest first. Superseded ones may be among them and do not count.
         """
 
 

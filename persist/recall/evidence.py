@@ -5,7 +5,7 @@ Pure; imports ``persist.recall`` only. Knows no dates, no places and nothing of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -50,10 +50,13 @@ class Group(NamedTuple):
 
 
 class Window(NamedTuple):
-    """A stretch of a prompt: its words, its groups, which share no part, and the weight of its heaviest words."""
+    """A stretch of a prompt: its groups, which share no word, the number of each word's group, and the total.
 
-    words: frozenset[str]
+    ``total`` is the weight of its heaviest words.
+    """
+
     groups: tuple[Group, ...]
+    group_of: Mapping[str, int]
     total: float
 
 
@@ -61,7 +64,8 @@ class Reading(NamedTuple):
     """A prompt as it is compared.
 
     ``terms`` by word. A short prompt is one window, a long one several that overlap: what a candidate has must stand
-    together in it, for of many words some stand in any text. ``places`` tells the windows' numbers for each word.
+    together in it, for of many words some stand in any text. ``places`` tells the windows' numbers for each word,
+    ``order`` the words' own, in which they stand in ``terms``.
     ``by_unit`` and ``by_part`` are its words in order, for aliases, one for each unit or for each part; ``joined`` are
     neighbours written as one word.
     """
@@ -69,6 +73,7 @@ class Reading(NamedTuple):
     terms: Mapping[str, Term]
     windows: tuple[Window, ...]
     places: Mapping[str, Sequence[int]]
+    order: Mapping[str, int]
     by_unit: tuple[str, ...]
     by_part: tuple[str, ...]
     joined: frozenset[str]
@@ -104,35 +109,45 @@ def distinct(units: Iterable[Unit]) -> tuple[Unit, ...]:
 
 def joined_words(units: Sequence[Unit]) -> dict[str, tuple[Unit, Unit]]:
     """Return what neighbouring units make when they are written as one word (``date picker``), with the two."""
-    return {
-        one_word(first.typed + second.typed): (first, second)
-        for first, second in pairwise(units)
-        if not (first.is_pair or second.is_pair) and not first.typed.isdecimal()
-    }
+    return {word: (first, second) for _, word, first, second in _neighbours(units)}
+
+
+def _neighbours(units: Sequence[Unit]) -> Iterator[tuple[int, str, Unit, Unit]]:
+    """Yield what each unit makes with the next, with the first one's number and the two."""
+    for place, (first, second) in enumerate(pairwise(units)):
+        if not (first.is_pair or second.is_pair) and not first.typed.isdecimal():
+            yield place, one_word(first.typed + second.typed), first, second
 
 
 def words_to_count(units: Sequence[Unit]) -> tuple[str, ...]:
     """Return every word whose frequency :func:`read` asks for."""
     words = dict.fromkeys(word for unit in units for word in unit.words)
-    return (*words, *(word for word in joined_words(units) if word not in words))
+    return tuple(dict.fromkeys((*words, *joined_words(units))))
 
 
 def read(
     units: Sequence[Unit], statistics: Statistics, repaired: Mapping[str, str], tuning: Tuning = TUNING
 ) -> Reading:
     """Return the reading of a prompt's units (all of them, in order); ``repaired`` maps words to better ones."""
-    terms = _terms(units, statistics, repaired, tuning)
+    neighbours = list(_neighbours(units))
+    terms = _terms(units, dict.fromkeys(word for _, word, *_ in neighbours), statistics, repaired, tuning)
+    held = [one for one in neighbours if one[1] in terms]
     size, step = tuning.window, max(1, tuning.window // 2)
     starts = range(0, max(1, len(units) - size + step), step)
-    windows = [_window(units[start : start + size], terms, repaired, tuning) for start in starts]
+    windows = []
+    for start in starts:
+        joined = {word: pair for place, word, *pair in held if start <= place < start + size - 1}
+        windows.append(_window(units[start : start + size], joined, terms, repaired, tuning))
     places: dict[str, list[int]] = {}
     for number, window in enumerate(windows):
-        for word in window.words:
+        for word in window.group_of:
             places.setdefault(word, []).append(number)
     one_each = (repaired.get(word, word) for unit in units for word in (unit.whole or unit.parts[0],))
     parts = (repaired.get(part, part) for unit in units for part in unit.parts)
-    joined = frozenset(word for word in joined_words(units) if word in terms)
-    return Reading(terms, tuple(windows), places, tuple(one_each), tuple(parts), joined)
+    order = {word: number for number, word in enumerate(terms)}
+    return Reading(
+        terms, tuple(windows), places, order, tuple(one_each), tuple(parts), frozenset(word for _, word, *_ in held)
+    )
 
 
 def weigh(reading: Reading, candidate: Candidate, statistics: Statistics, tuning: Tuning = TUNING) -> Evidence:
@@ -149,7 +164,7 @@ def weigh(reading: Reading, candidate: Candidate, statistics: Statistics, tuning
     found = head_words | bodies.keys() | in_aliases
     alias = _alias(reading, candidate.aliases)
     # In the prompt's order, not a set's: sums of the same numbers must be the same in every run.
-    matched = tuple(word for word in reading.terms if word in found)
+    matched = tuple(sorted(found, key=reading.order.__getitem__))
     if not matched:
         return Evidence((), 0.0, 0.0, 0.0, 0.0, frozenset(), 0, alias)
     lengths = _Lengths.of(candidate, statistics, tuning)
@@ -164,17 +179,18 @@ def weigh(reading: Reading, candidate: Candidate, statistics: Statistics, tuning
         score += reading.terms[word].weight * count * (tuning.k1 + 1) / (count + tuning.k1)
     window = _densest(reading, matched)
     mass = head = whole_mass = 0.0
-    for group in window.groups:
+    words = 0
+    for number in sorted({window.group_of[word] for word in matched if word in window.group_of}):
+        group = window.groups[number]
+        words += group.telling(found)
         in_head, in_all = _mass(group, head_words), _mass(group, found)
         head += in_head
         whole_mass += in_all
         mass += in_head + tuning.body_share * max(0.0, in_all - in_head)
     coverage = min(1.0, whole_mass / window.total) if window.total else 0.0
     evidence = mass * (tuning.coverage_floor + (1 - tuning.coverage_floor) * coverage)
-    telling = frozenset(word for word in matched if word in window.words and not reading.terms[word].is_light)
-    return Evidence(
-        matched, score, evidence, coverage, head, telling, sum(group.telling(found) for group in window.groups), alias
-    )
+    telling = frozenset(word for word in matched if word in window.group_of and not reading.terms[word].is_light)
+    return Evidence(matched, score, evidence, coverage, head, telling, words, alias)
 
 
 def most_evidence(
@@ -200,7 +216,7 @@ def _densest(reading: Reading, matched: Iterable[str]) -> Window:
 
 
 def _terms(
-    units: Sequence[Unit], statistics: Statistics, repaired: Mapping[str, str], tuning: Tuning
+    units: Sequence[Unit], joined: Iterable[str], statistics: Statistics, repaired: Mapping[str, str], tuning: Tuning
 ) -> dict[str, Term]:
     """Return every word of a prompt that counts: parts always, wholes and joined words where a candidate holds them."""
     terms: dict[str, Term] = {}
@@ -211,7 +227,7 @@ def _terms(
             if word not in terms or (terms[word].is_light and not is_ending):
                 terms[word] = _term(word, unit, statistics, tuning, is_ending, part if part != word else None)
     wholes = {unit.whole: _is_identifier(unit) for unit in units if unit.whole is not None}
-    for word, is_identifier in {**dict.fromkeys(joined_words(units), False), **wholes}.items():
+    for word, is_identifier in {**dict.fromkeys(joined, False), **wholes}.items():
         frequency = statistics.frequencies.get(word, 0)
         if frequency and word not in terms:
             weight = idf(word, frequency, statistics.count)
@@ -225,31 +241,32 @@ def _is_identifier(unit: Unit) -> bool:
     return unit.is_identifier or (unit.ending and not everyday)
 
 
-def _window(units: Sequence[Unit], terms: Mapping[str, Term], repaired: Mapping[str, str], tuning: Tuning) -> Window:
+def _window(
+    units: Sequence[Unit], joined: Mapping[str, Sequence[Unit]], terms: Mapping[str, Term],
+    repaired: Mapping[str, str], tuning: Tuning,
+) -> Window:  # fmt: skip
     """Return the groups of a stretch: units of several parts and joined neighbours first, then words alone."""
-    taken: set[str] = set()
+    group_of: dict[str, int] = {}
     groups: list[Group] = []
 
     def add(parts: Iterable[str], whole: str | None, words: int) -> None:
-        fresh = [word for part in parts if (word := repaired.get(part, part)) in terms and word not in taken]
-        fresh = list(dict.fromkeys(fresh))
-        is_new = whole is not None and whole in terms and whole not in taken
-        if is_new and whole in fresh:
-            fresh.remove(whole)
-        if fresh or is_new:
-            taken.update(fresh)
-            taken.update([whole] if whole and is_new else [])
-            groups.append(
-                Group(tuple(terms[word] for word in fresh), terms[whole] if whole and is_new else None, words)
-            )
+        fresh = [word for part in parts if (word := repaired.get(part, part)) in terms and word not in group_of]
+        new = terms[whole] if whole is not None and whole in terms and whole not in group_of else None
+        fresh = [word for word in dict.fromkeys(fresh) if new is None or word != new.word]
+        if fresh or new is not None:
+            group_of.update(dict.fromkeys(fresh if new is None else (*fresh, new.word), len(groups)))
+            groups.append(Group(tuple(terms[word] for word in fresh), new, words))
 
-    for word, (first, second) in joined_words(units).items():
-        if word in terms:
-            add((*first.parts, *second.parts), word, 2)
+    for word, (first, second) in joined.items():
+        add((*first.parts, *second.parts), word, 2)
     for unit in sorted(dict.fromkeys(units), key=lambda unit: -len(unit.parts)):
-        add(unit.parts, unit.whole, 1)
+        if unit.whole is not None or len(unit.parts) != 1:
+            add(unit.parts, unit.whole, 1)
+        elif (word := repaired.get(unit.parts[0], unit.parts[0])) in terms and word not in group_of:
+            group_of[word] = len(groups)
+            groups.append(Group((terms[word],)))
     weights = sorted((part.weight for group in groups for part in group.parts), reverse=True)
-    return Window(frozenset(taken), tuple(groups), sum(weights[: tuning.coverage_words]))
+    return Window(tuple(groups), group_of, sum(weights[: tuning.coverage_words]))
 
 
 class _Lengths(NamedTuple):

@@ -6,20 +6,22 @@ a file that is gone or was put aside in between is given out no more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from persist.errors import StoreIOError
 from persist.events import Note, NoteFact
-from persist.memory.blocks import PROJECT_FILE, list_blocks, read_block
-from persist.memory.journal import known_operations
+from persist.memory.blocks import PROJECT_FILE, list_blocks, note_paths, read_block
+from persist.memory.journal import JOURNAL_FILE, known_operations
 from persist.memory.project import parse_facts, read_project_bytes
 from persist.memory.standing import Standing, noted, standings
 from persist.projects import ProjectResolver
 from persist.recall.answer import Recalled
 from persist.recall.candidate import Candidate, fact_name
-from persist.recall.corpus import Statistics, count_words, words_of
+from persist.recall.corpus import Scale, Statistics, count_words, words_of
 from persist.recall.evidence import Term
 from persist.recall.frame import DEFAULT_MAX_CHARACTERS, Framed, Quoted, framed
 from persist.recall.scope import Place, is_in_scope
@@ -50,8 +52,11 @@ class FileCorpus:
         """Return the words that begin with these letters, with their frequencies."""
         return {word: len(numbers) for word, numbers in self._places.items() if word.startswith(letters)}
 
-    def holding(self, terms: Sequence[Term], least_total: float, place: Place, limit: int) -> Iterable[Candidate]:  # noqa: ARG002 - all are at hand
+    def holding(
+        self, terms: Sequence[Term], least_total: float, place: Place, limit: int, scale: Scale
+    ) -> Iterable[Candidate]:
         """Return every candidate in scope that holds one of the words; more than ``limit`` where there are more."""
+        del least_total, limit, scale  # all are at hand
         numbers = {number for term in terms for number in self._places.get(term.word, ())}
         resolver = ProjectResolver()
         counts: dict[str | None, bool] = {}
@@ -65,37 +70,41 @@ class FileCorpus:
         return found
 
 
-def read_corpus(folders: Sequence[Path], as_of: str) -> FileCorpus:
-    """Return the blocks and facts of memory folders, the highest rank first: of files of one name that one counts.
+def read_corpus(folders: Sequence[Path], as_of: str, ranks: Sequence[int] | None = None) -> FileCorpus:
+    """Return the blocks and facts of memory folders, the one that has the say first: its files hide their namesakes.
 
-    ``as_of`` (the index's form) is the moment that age, use and succession are told for. Blocks that cannot be read are
-    none. Cost: reads every block and the journal whole. Raises ``StoreIOError`` where a folder or ASTER.md cannot be
-    read.
+    So does its journal: an older folder's is then read no more, as the index has none of it either
+    (``persist.agents.aster.agent.shadowed``). Folders of one of ``ranks``, which ascend, hide nothing of each other;
+    without ``ranks`` each is below the one before. ``as_of`` (the index's form) is the moment that age, use and
+    succession are told for. Blocks that cannot be read are none. Cost: reads every block and the journals whole. Raises
+    ``StoreIOError`` where a folder or ASTER.md cannot be read.
     """
-    found: dict[str, list[Candidate]] = {}
-    for folder in folders:
-        for path, candidates in _of_folder(folder, as_of):
-            found.setdefault(path, candidates)
-    return FileCorpus([candidate for candidates in found.values() for candidate in candidates])
+    first: dict[str, int] = {}
+    found: list[Candidate] = []
+    for rank, folder in zip(ranks or range(len(folders)), folders, strict=True):
+        found += _of_folder(folder, as_of, {name for name, other in first.items() if other < rank})
+        if len(folders) > 1:
+            for name in _files_in(folder):
+                first.setdefault(name, rank)
+    return FileCorpus(found)
 
 
 def block_candidate(path: str, note: Note, standing: Standing, agent: str = "aster") -> Candidate:
     """Return the candidate of a block; ``note`` is as ``standing.noted`` gives it, its name the slug."""
+    words = name_words(note.name, note.title), field_words(note.description), field_words(note.body)
+    return told_candidate(note.name, path, words, standing, agent)
+
+
+def told_candidate(
+    name: str, path: str, words: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]], standing: Standing,
+    agent: str,
+) -> Candidate:  # fmt: skip
+    """Return the candidate of a block: the words of its name, description and body, and what is known of it beside."""
+    aliases = tuple(found for alias in standing.aliases if (found := alias_words(alias)))
     return Candidate(
-        name=note.name,
-        path=path,
-        name_words=name_words(note.name, note.title),
-        description_words=field_words(note.description),
-        body_words=field_words(note.body),
-        aliases=tuple(words for alias in standing.aliases if (words := alias_words(alias))),
-        kind=standing.kind,
-        project=standing.project,
-        touched_at=standing.touched_at,
-        use=standing.use,
-        pinned=standing.pinned,
-        superseded_by=standing.superseded_by,
-        agent=agent,
-    )
+        name, path, *words, aliases, standing.kind, standing.project, standing.touched_at, standing.use,
+        standing.pinned, standing.superseded_by, agent,
+    )  # fmt: skip
 
 
 def fact_candidate(path: str, fact: NoteFact) -> Candidate:
@@ -118,6 +127,20 @@ def read_text(candidate: Candidate) -> Quoted | None:
     return Quoted(candidate.name, candidate.path, note.description, note.body, candidate.kind, note.updated_at)
 
 
+def says_same(first: Candidate, second: Candidate) -> bool:
+    """Tell whether the files of two candidates say the same, but for their names; what is gone says what it said.
+
+    For two that have the same words, which leave out small ones.
+    """
+    try:
+        one, other = read_text(first), read_text(second)
+    except StoreIOError:
+        return True
+    if one is None or other is None:
+        return True
+    return bool(one.description or one.text) and (one.description, one.text) == (other.description, other.text)
+
+
 def given_out(recalled: Recalled, max_characters: int = DEFAULT_MAX_CHARACTERS) -> Framed:
     """Return what was chosen as its files say it now, in one frame; what is gone by now is left out.
 
@@ -136,17 +159,21 @@ def _fact_text(candidate: Candidate, path: Path) -> Quoted | None:
     return None
 
 
-def _of_folder(folder: Path, as_of: str) -> Iterable[tuple[str, list[Candidate]]]:
-    """Return the candidates of each file, by the file's name."""
-    blocks = [block for block in list_blocks(folder) if block.unread is None]
+def _of_folder(folder: Path, as_of: str, hidden: Set[str]) -> list[Candidate]:
+    """Return the candidates of a folder's files, but for those of these names."""
+    blocks = [block for block in list_blocks(folder) if block.unread is None and block.path.name not in hidden]
     notes = [noted(block.path.stem, block.note) for block in blocks]
-    told = standings(notes, known_operations(folder), as_of)
-    found = [
-        (block.path.name, [block_candidate(str(block.path), note, told[note.name])])
-        for block, note in zip(blocks, notes, strict=True)
-    ]
-    project = read_project_bytes(folder)
+    operations = [] if JOURNAL_FILE in hidden else known_operations(folder)
+    told = standings(notes, operations, as_of)
+    found = [block_candidate(str(block.path), note, told[note.name]) for block, note in zip(blocks, notes, strict=True)]
+    project = None if PROJECT_FILE in hidden else read_project_bytes(folder)
     if project is not None:
         path = str(folder / PROJECT_FILE)
-        found.append((PROJECT_FILE, [fact_candidate(path, fact) for fact in parse_facts(project)]))
+        found += [fact_candidate(path, fact) for fact in parse_facts(project)]
     return found
+
+
+def _files_in(folder: Path) -> list[str]:
+    """Return the names of a memory folder's files, also of those that cannot be read."""
+    paths = (*note_paths(folder), folder / JOURNAL_FILE)
+    return [path.name for path in paths if os.path.isfile(path)]  # noqa: PTH113 - never raises

@@ -6,6 +6,7 @@ part and literally: ``/a/b`` is not above ``/a/bc``, and ``_``, ``%`` and capita
 
 from __future__ import annotations
 
+import posixpath
 from typing import NamedTuple
 
 from persist.projects import ProjectResolver
@@ -57,4 +58,5 @@ def _covers(folder: str, path: str) -> bool:
 
 
 def _plain(path: str) -> str:
-    return path.rstrip("/") or path[:1]
+    """Return a path without what names no folder in it: slashes at the end or in a row, and ``.``; pure."""
+    return "/" + posixpath.normpath(path).lstrip("/") if path.startswith("/") else path.rstrip("/")

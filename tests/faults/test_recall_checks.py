@@ -312,3 +312,22 @@ def test_b96_a_long_prompt_is_its_own_echo_too(isolated: Path, run: Run) -> None
     home.aster("echo", aster_header("echo", 0), aster_prompt(prompt, 1))
     assert run("ingest", "--quiet").code == 0
     assert names(run("recall", "--prompt", prompt, "--turns", "--cwd", "/w/alpha", "--json")) == []
+
+
+@pytest.mark.parametrize("with_index", [False, True], ids=["files", "index"])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Deploy the billing service on Friday.", "Do not deploy the billing service on Friday."),
+        ("The port has TLS with 5432.", "The port has TLS without 5432!"),
+    ],
+)
+def test_notes_that_differ_in_a_small_word_are_two(
+    one: str, other: str, with_index: bool, memory: Path, run: Run
+) -> None:
+    for name, text in (("zz-a", one), ("zz-b", other)):
+        block(memory, name, text)
+    if with_index:
+        assert run("ingest", "--quiet").code == 0
+    prompt = "can we deploy the billing service on Friday? TLS port 5432?"
+    assert sorted(names(run("recall", "--prompt", prompt, "--json", "--no-journal"))) == ["zz-a", "zz-b"]
