@@ -76,7 +76,7 @@ def test_a_long_journal_takes_no_more_memory_than_a_short_one(tmp_path: Path) ->
     )  # fmt: skip
     stale, grown_bytes = map(int, done.stdout.split())
     assert stale == 1
-    assert grown_bytes < 8_000_000
+    assert grown_bytes < 12_000_000  # most of it for what is loaded and cached, 8 bytes for each use
 
 
 def test_a_word_that_all_have_does_not_pair_all() -> None:
