@@ -81,6 +81,7 @@ class FullText:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection: Final = connection
         self._proposals: dict[tuple[str, str], Proposal] = {}
+        self._narrowed: dict[tuple[str, str], Statement] = {}
         self._ids: dict[Statement, list[int]] = {}
 
     def propose(self, key: str, fields: Sequence[int]) -> list[Proposal]:
@@ -94,6 +95,13 @@ class FullText:
                 self._proposals[table, key] = _proposal(self.connection, table, key)
             found.append(self._proposals[table, key])
         return found
+
+    def narrowed(self, proposal: Proposal) -> Statement:
+        """Return what selects the texts whose key holds the query's whole."""
+        asked = (proposal.table, proposal.key)
+        if asked not in self._narrowed:
+            self._narrowed[asked] = _narrowed(self.connection, proposal)
+        return self._narrowed[asked]
 
     def ids(self, statement: Statement) -> list[int]:
         """Return the ids that a proposal selects. Cost: all of them."""
@@ -131,12 +139,12 @@ def newest_first(
     if is_last and not has_more_texts(full_text.connection, scope, at_most * DEARER):
         yield from _holding_newest_first(full_text.connection, proposals, scope, more_keys)
         return
-    ids = [narrowed(full_text.connection, proposal) for proposal in proposals]
+    ids = [full_text.narrowed(proposal) for proposal in proposals]
     yield from among_newest_first(full_text, ids, scope)
 
 
-def narrowed(connection: sqlite3.Connection, proposal: Proposal) -> Statement:
-    """Return what selects the texts whose key holds the query's whole.
+def _narrowed(connection: sqlite3.Connection, proposal: Proposal) -> Statement:
+    """Return the cheapest statement for it.
 
     Looking up the key of every third text costs more than reading all keys in a row.
     """

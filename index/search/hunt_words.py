@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from index.fields import SUMMARY
 from index.match.key import KEY_END
 from index.search import statements, word_statements
-from index.search.candidates import Candidate, FullText, all_newest_first, among_newest_first, narrowed
+from index.search.candidates import Candidate, FullText, all_newest_first, among_newest_first
 from index.search.matches import Group, Judge, Match, groups, in_order
 from index.search.ranked import Ranked, groups_of_ranked, held, needed_of
 from index.search.relevance import score_of, standing
@@ -116,7 +116,7 @@ def _by_spelling(
     if matcher.without_expression is not None:
         excluded = frozenset(full_text.ids(statements.proposed_ids("prose_words", matcher.without_expression)))
     if request.order is Sort.TIME:
-        candidates = among_newest_first(full_text, [narrowed(connection, proposal) for proposal in proposals], scope)
+        candidates = among_newest_first(full_text, [full_text.narrowed(proposal) for proposal in proposals], scope)
         wanted = (candidate for candidate in candidates if candidate.id not in excluded)
         return groups(connection, wanted, judge), at_most
     keys = [word_statements.proposed_keys(proposal.ids, proposal.table) for proposal in proposals]

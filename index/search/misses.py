@@ -16,7 +16,7 @@ from index.match.form import form
 from index.match.query import Query
 from index.match.regex import RegexQuery
 from index.match.words import WordsQuery, read_words
-from index.search.candidates import FullText, among_newest_first, narrowed
+from index.search.candidates import FullText, among_newest_first
 from index.search.found import Miss
 from index.search.hunt import ReadQuery, open_hunt
 from index.search.hunt_words import find_in_any_order
@@ -108,7 +108,7 @@ def _other_letters(asker: _Asker, query: Query, scope: Scope) -> list[Miss | Non
         return []
     full_text = asker.full_text
     proposals = full_text.propose(query.key, scope.fields)
-    ids = [narrowed(full_text.connection, proposal) for proposal in proposals]
+    ids = [full_text.narrowed(proposal) for proposal in proposals]
     found = groups(full_text.connection, among_newest_first(full_text, ids, scope), Judge(lambda _: True))
     page = cut_page(found, asker.asked, Sessions(full_text.connection), look_further=0, enlist=_only_counted)
     return [Miss("accents", None, page.met, page.is_all)] if page.met else []
