@@ -197,6 +197,19 @@ class TestCodex:
         world.run("codex")
         assert said(_only(world)) == [("user", "yes"), ("assistant", "ok"), ("user", "yes"), ("assistant", "ok")]
 
+    def test_a_prompt_that_only_an_item_tells_is_not_lost_where_others_have_events(self, world: World) -> None:
+        item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "and the north wall"}]}
+        self._write(
+            world,
+            make.codex_prompt("yes", 1),
+            make.codex_answer("ok", 2),
+            {"timestamp": make.at(3), "type": "response_item", "payload": item},
+            make.codex_answer("done", 4),
+        )
+        world.run("codex")
+        told = [("user", "yes"), ("assistant", "ok"), ("user", "and the north wall"), ("assistant", "done")]
+        assert said(_only(world)) == told
+
     def test_sub_agents_are_left_and_forks_are_whole(self, world: World) -> None:
         sub, fork = "0197d3aa-2222-7222-8333-444455556666", "0197d3aa-3333-7222-8333-444455556666"
         spawned = {"subagent": {"thread_spawn": {"parent_thread_id": CODEX_ID}}}
