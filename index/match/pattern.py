@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
 
 from index.errors import BadPatternError
@@ -47,15 +48,46 @@ _OPENING: Final = re.compile(
 )
 
 
+class Gap(StrEnum):
+    """What stands in a match between two literals, as a regular expression on the search key of the text.
+
+    Each lets in at least what the pattern does: a key may lack a mark that the text has (``index.match.key``), and has
+    the same blanks.
+    """
+
+    NOTHING = ""
+    BLANK = r"\s"
+    BLANKS = r"\s+"
+    MAYBE_BLANKS = r"\s*"
+    SIGNS = r"\S*"
+    LINE = r"[^\n]*"
+    ANYTHING = r"[\s\S]*?"
+
+
+_GAPS: Final = {
+    r"\s": Gap.BLANKS,
+    r"\S": Gap.SIGNS,
+    r"\w": Gap.SIGNS,
+    r"\d": Gap.SIGNS,
+    r"\b": Gap.NOTHING,
+    r"\B": Gap.NOTHING,
+}
+
+
 @dataclass(slots=True)
 class PatternParts:
     """``literals``: all characters that stand for themselves, apart from each other by a blank where they do not touch.
 
-    ``runs``: literals of which each stands, as it is, in every match; none where that is not certain.
+    ``outline``: what every match is made of, in order: literals as they are, and gaps; none where that is not certain.
     """
 
     literals: str
-    runs: list[str]
+    outline: list[str | Gap]
+
+    @property
+    def runs(self) -> list[str]:
+        """Return the literals of the outline, in order."""
+        return [part for part in self.outline if not isinstance(part, Gap)]
 
 
 def look_through(pattern: str) -> PatternParts:
@@ -67,8 +99,7 @@ def look_through(pattern: str) -> PatternParts:
     while look.place < len(pattern):
         look.take_next()
     look.end_run()
-    runs = [] if look.is_unsure else look.runs
-    return PatternParts("".join(look.literals), runs)
+    return PatternParts("".join(look.literals), [] if look.is_unsure else look.outline)
 
 
 @dataclass(slots=True)
@@ -84,7 +115,7 @@ class _Look:
     pattern: str
     place: int = 0
     literals: list[str] = field(default_factory=list)
-    runs: list[str] = field(default_factory=list)
+    outline: list[str | Gap] = field(default_factory=list)
     run: list[str] = field(default_factory=list)
     levels: list[_Level] = field(default_factory=lambda: [_Level()])
     is_unsure: bool = False
@@ -104,7 +135,7 @@ class _Look:
         elif letter in "?*+{":
             self.take_quantifier(letter)
         elif letter in ".^$":
-            self.take_element(1)
+            self.take_element(1, Gap.LINE if letter == "." else Gap.NOTHING)
         else:
             self.take_literal(letter, 1)
 
@@ -113,14 +144,20 @@ class _Look:
 
     def end_run(self) -> None:
         if self.run:
-            self.runs.append("".join(self.run))
+            self.outline.append("".join(self.run))
             self.run.clear()
         self.literals.append(" ")
 
-    def take_element(self, length: int, size: int = 1) -> None:
-        """Step over ``length`` characters of something that is no literal."""
+    def end_run_before(self, gap: Gap) -> None:
+        """End the run; behind it the match has ``gap``. What a group holds is in the gap that it began with."""
         self.end_run()
-        self.add(size)
+        if len(self.levels) == 1 and self.outline[-1:] != [gap]:
+            self.outline.append(gap)
+
+    def take_element(self, length: int, gap: Gap) -> None:
+        """Step over ``length`` characters of something that is no literal."""
+        self.end_run_before(gap)
+        self.add(1)
         self.place += length
 
     def take_literal(self, letter: str, length: int) -> None:
@@ -147,11 +184,11 @@ class _Look:
             raise self.refuse(f"has \\{found['vague']} without a name in braces behind it")
         else:
             self.is_unsure |= found.lastgroup == "unsure"
-            self.take_element(len(found[0]))
+            self.take_element(len(found[0]), _GAPS.get(found[0], Gap.ANYTHING))
 
     def take_class(self) -> None:
         start = self.place
-        self.end_run()
+        self.end_run_before(Gap.ANYTHING)
         self.place += 2 if self.pattern.startswith("[^", self.place) else 1
         first = self.place
         while self.place < len(self.pattern) and (self.place == first or self.pattern[self.place] != "]"):
@@ -181,7 +218,7 @@ class _Look:
         found = _OPENING.match(self.pattern, self.place)
         if found is None:
             raise self.refuse("has a group or flag that is not supported here")
-        self.end_run()
+        self.end_run_before(Gap.ANYTHING)
         opens = found["group"] is not None or found["condition"] is not None or found["scope"] == ":"
         self.is_unsure |= found["group"] is None and found[0] != "(?:"
         self.place = found.end()
@@ -215,9 +252,14 @@ class _Look:
             self.take_literal(letter, 1)
             return
         least, most = _bounds(letter, count)
-        if least == 0 and self.run:
-            self.run.pop()
-        self.end_run()
+        if self.run:
+            if least == 0:
+                self.run.pop()
+            self.end_run_before(Gap.ANYTHING)
+        else:
+            self.end_run()
+            if least == 0 and self.outline[-1:] == [Gap.BLANKS]:
+                self.outline[-1] = Gap.MAYBE_BLANKS
         level = self.levels[-1]
         self.place += len(count[0]) if count else 1
         if self.pattern[self.place : self.place + 1] in {"?", "+"}:

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from time import process_time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from unicodedata import category
 
 from index.errors import BadPatternError, PatternTimeoutError
 from index.match.case import is_exact
 from index.match.key import search_key
-from index.match.pattern import PatternParts, look_through
+from index.match.pattern import Gap, PatternParts, look_through
 from index.match.spans import Span, in_bytes
 from index.match.typed import clean
 
@@ -38,7 +38,21 @@ Memory grows by up to 230 MB in that time.
 MAX_TIMEOUTS: Final = 7
 """Texts given up before a search had better stop: with the time lost on each, within 2 seconds."""
 MAX_PATTERN_CHARS: Final = 1000
+OUTLINE_TIMEOUT_S: Final = 0.01
+"""For one search key; what the outline does not tell in that time, the pattern itself decides."""
 
+_TELL_NOTHING_OUTSIDE: Final = frozenset({Gap.NOTHING, Gap.MAYBE_BLANKS, Gap.SIGNS, Gap.LINE, Gap.ANYTHING})
+"""Gaps that say nothing of a text where no literal stands before or behind them."""
+_TELLS_MORE: Final = 2
+"""An outline of fewer parts says what its key says."""
+_LIKE_I: Final = "Iıİi"
+"""The letters that the module takes for equal without case."""
+_KEYS_OF_I: Final = "[iı]"
+_PLAIN_GAPS: Final = 3
+_PLAIN_CHARS: Final = 2000
+"""A clock costs twice what the outline does. Of three repetitions of which one at most is of signs, two can share the
+same characters: the square of a key's length is tried, which takes milliseconds for this many."""
+_WIDE: Final = frozenset({Gap.LINE, Gap.ANYTHING})
 _GRACE_S: Final = 0.01
 _CASED_END: Final = 0x20000
 """No letter with case stands in a higher plane."""
@@ -51,13 +65,24 @@ timeout of 0.05 s, a class of 128 properties 25 s on 0.3 MB. Longer texts are ma
 """
 
 
+class Outline(NamedTuple):
+    """What the search key of every text that matches holds, as a pattern.
+
+    ``is_plain`` says that it has so few repetitions, all of blanks or of signs, that no short key can keep it busy.
+    """
+
+    pattern: Pattern[str]
+    is_plain: bool
+
+
 @dataclass(frozen=True, slots=True)
 class RegexQuery:
     """What is looked for. ``text`` is as typed, but for lone surrogates.
 
     ``exact`` is smart case's answer: a capital in the pattern that is no part of an escape, a name, a flag or a class's
     name; false where the pattern itself asks to ignore case. ``key`` is part of the search key of every text that
-    matches, and empty where no literal is certain to be in each match (then every text is a candidate).
+    matches, and empty where no literal is certain to be in each match (then every text is a candidate). ``has_outline``
+    says that the literals' order and the blanks between them tell more of a key than ``key`` and ``more_keys`` do.
     """
 
     text: str
@@ -65,6 +90,26 @@ class RegexQuery:
     key: str
     more_keys: tuple[str, ...]
     _pattern: Pattern[str] = field(repr=False, compare=False)
+    _outline: Outline | None = field(repr=False, compare=False, default=None)
+
+    @property
+    def has_outline(self) -> bool:
+        """Return whether ``may_match`` can tell anything."""
+        return self._outline is not None
+
+    def may_match(self, key: str) -> bool:
+        """Return whether a text with this search key may match; false is certain. A third of what ``matches`` costs.
+
+        Raises ``PatternTimeoutError`` where the outline takes longer than ``OUTLINE_TIMEOUT_S``; keys of more than
+        20,000 characters, in which that would not be noticed in time, may always match.
+        """
+        if self._outline is None or len(key) > _STEADY_CHARS:
+            return True
+        timeout_s = None if self._outline.is_plain and len(key) <= _PLAIN_CHARS else OUTLINE_TIMEOUT_S
+        try:
+            return self._outline.pattern.search(key, timeout=timeout_s) is not None
+        except (TimeoutError, MemoryError):
+            raise PatternTimeoutError(OUTLINE_TIMEOUT_S) from None
 
     def spans(self, text: str) -> list[Span]:
         """Return the spans of all matches in a stored text, in order, in UTF-8 bytes; empty matches are left out.
@@ -109,7 +154,8 @@ def read_regex(pattern: str) -> RegexQuery:
     has_capital = is_exact(parts.literals)
     compiled, ignores_case = _compile(typed, has_capital)
     keys = _keys(parts, ignores_case)
-    return RegexQuery(typed, not ignores_case, keys[0] if keys else "", keys[1:], compiled)
+    outline = _outline(parts, ignores_case)
+    return RegexQuery(typed, not ignores_case, keys[0] if keys else "", keys[1:], compiled, outline)
 
 
 def _compile(pattern: str, has_capital: bool) -> tuple[Pattern[str], bool]:
@@ -164,6 +210,43 @@ def _keys(parts: PatternParts, ignores_case: bool) -> tuple[str, ...]:
     return tuple(sorted({key for run in runs if (key := search_key(run))}, key=lambda key: (-len(key), key)))
 
 
+def _outline(parts: PatternParts, ignores_case: bool) -> Outline | None:
+    """Return the outline of a pattern; null where its literals tell as much."""
+    import regex
+
+    pieces = list(parts.outline)
+    while pieces and pieces[-1] in _TELL_NOTHING_OUTSIDE:
+        pieces.pop()
+    while pieces and pieces[0] in _TELL_NOTHING_OUTSIDE:
+        del pieces[0]
+    if len(pieces) < _TELLS_MORE:
+        return None
+    for end in (0, -1):
+        if pieces[end] is Gap.BLANKS:
+            pieces[end] = Gap.BLANK
+    told = [keyed for piece in pieces for keyed in _keyed(piece, ignores_case)]
+    gaps = [piece for piece in told if isinstance(piece, Gap) and piece]
+    is_plain = len(gaps) <= _PLAIN_GAPS and gaps.count(Gap.SIGNS) <= 1 and not _WIDE.intersection(gaps)
+    return Outline(regex.compile("".join(told), regex.VERSION0, cache_pattern=False), is_plain)
+
+
+def _keyed(piece: str | Gap, ignores_case: bool) -> list[str | Gap]:
+    """Return as patterns what the key of a text has where ``piece`` matches."""
+    import regex
+
+    if isinstance(piece, Gap):
+        return [piece]
+    keyed: list[str | Gap] = []
+    end = 0
+    for apart in _folded_apart().finditer(piece) if ignores_case else ():
+        keyed += [
+            regex.escape(search_key(piece[end : apart.start()])),
+            _KEYS_OF_I if apart[0] in _LIKE_I else Gap.SIGNS,
+        ]
+        end = apart.end()
+    return [*keyed, regex.escape(search_key(piece[end:]))]
+
+
 def _folded_alike(run: str) -> list[str]:
     """Cut ``run`` at letters that match, without case, what the search key does not fold with them."""
     if not any(letter.isalpha() or letter.isnumeric() or letter > "\x7f" for letter in run):
@@ -182,5 +265,5 @@ def _folded_apart() -> Pattern[str]:
 
     known_planes = "".join(map(chr, (*range(0x80, 0xD800), *range(0xE000, _CASED_END))))
     cased = regex.findall(r"[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]", known_planes, regex.VERSION0)
-    apart = "Iıİ" + "".join(letter for letter in cased if category(letter) == "Cn")
+    apart = _LIKE_I + "".join(letter for letter in cased if category(letter) == "Cn")
     return regex.compile(f"[{apart}]", regex.VERSION0 | regex.IGNORECASE | regex.FULLCASE, cache_pattern=False)

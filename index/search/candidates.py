@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from index.match.key import fts_expression
 from index.search import statements
-from index.search.scope import Family, Scope
+from index.search.scope import Condition, Family, Scope
 from index.search.statements import Statement
 
 FETCH_BELOW: Final = 1500
@@ -81,7 +81,7 @@ class FullText:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection: Final = connection
         self._proposals: dict[tuple[str, str], Proposal] = {}
-        self._narrowed: dict[tuple[str, str], Statement] = {}
+        self._narrowed: dict[tuple[str, str, tuple[Condition, ...]], Statement] = {}
         self._ids: dict[Statement, list[int]] = {}
 
     def propose(self, key: str, fields: Sequence[int]) -> list[Proposal]:
@@ -96,11 +96,11 @@ class FullText:
             found.append(self._proposals[table, key])
         return found
 
-    def narrowed(self, proposal: Proposal) -> Statement:
-        """Return what selects the texts whose key holds the query's whole."""
-        asked = (proposal.table, proposal.key)
+    def narrowed(self, proposal: Proposal, more: tuple[Condition, ...] = ()) -> Statement:
+        """Return what selects the texts whose key holds the query's whole and fulfils ``more``."""
+        asked = (proposal.table, proposal.key, more)
         if asked not in self._narrowed:
-            self._narrowed[asked] = _narrowed(self.connection, proposal)
+            self._narrowed[asked] = _narrowed(self.connection, proposal, more)
         return self._narrowed[asked]
 
     def ids(self, statement: Statement) -> list[int]:
@@ -111,12 +111,13 @@ class FullText:
 
 
 def newest_first(
-    full_text: FullText, proposals: Sequence[Proposal], scope: Scope, wanted: int, more_keys: Sequence[str] = ()
+    full_text: FullText, proposals: Sequence[Proposal], scope: Scope, wanted: int, more: tuple[Condition, ...] = ()
 ) -> Iterator[Candidate | Passed]:
     """Yield candidates by time, newest first; those of equal time in no order.
 
-    ``wanted`` is about how many will be taken; from it and from those found so far follows what is cheaper. Cost: what
-    is taken, and the rest of its stretch.
+    ``more`` is what the keys of hits fulfil besides, as conditions on ``statements.KEY``. ``wanted`` is about how many
+    will be taken; from it and from those found so far follows what is cheaper. Cost: what is taken, and the rest of its
+    stretch.
     """
     at_most = sum(proposal.at_most for proposal in proposals)
     found, passed, stretch = 0, 0, FIRST_STRETCH
@@ -124,7 +125,7 @@ def newest_first(
     while at_most > FETCH_BELOW and not is_last:
         since = _end_of_stretch(full_text.connection, scope, stretch)
         part = scope if since is None else scope._replace(since=since)
-        for candidate in _holding_newest_first(full_text.connection, proposals, part, more_keys):
+        for candidate in _holding_newest_first(full_text.connection, proposals, part, more):
             found += 1
             yield candidate
         if since is None:
@@ -137,25 +138,26 @@ def newest_first(
         is_last = stretch > at_most * DEARER or passed > 2 * at_most * DEARER
         stretch = min(stretch, _LONGER * passed)
     if is_last and not has_more_texts(full_text.connection, scope, at_most * DEARER):
-        yield from _holding_newest_first(full_text.connection, proposals, scope, more_keys)
+        yield from _holding_newest_first(full_text.connection, proposals, scope, more)
         return
-    ids = [full_text.narrowed(proposal) for proposal in proposals]
+    ids = [full_text.narrowed(proposal, more) for proposal in proposals]
     yield from among_newest_first(full_text, ids, scope)
 
 
-def _narrowed(connection: sqlite3.Connection, proposal: Proposal) -> Statement:
+def _narrowed(connection: sqlite3.Connection, proposal: Proposal, more: tuple[Condition, ...]) -> Statement:
     """Return the cheapest statement for it.
 
     Looking up the key of every third text costs more than reading all keys in a row.
     """
-    if proposal.is_whole:
+    if proposal.is_whole and not more:
         return proposal.ids
+    held = (statements.key_holds(proposal.key), *more)
     if proposal.listed is not None:
-        return statements.held_ids(proposal.table, proposal.listed, proposal.key)
+        return statements.held_ids(proposal.table, proposal.listed, held)
     keys_in_a_row = proposal.at_most * _READ_ALL_FROM
     if connection.execute(*statements.nth_key(proposal.table, keys_in_a_row)).fetchone():
-        return statements.proposed_ids_held(proposal.table, proposal.ids, proposal.key)
-    return statements.scanned_ids(proposal.table, proposal.key)
+        return statements.proposed_ids_held(proposal.table, proposal.ids, held)
+    return statements.scanned_ids(proposal.table, held)
 
 
 def _end_of_stretch(connection: sqlite3.Connection, scope: Scope, length: int) -> str | None:
@@ -168,16 +170,16 @@ def _end_of_stretch(connection: sqlite3.Connection, scope: Scope, length: int) -
 
 
 def _holding_newest_first(
-    connection: sqlite3.Connection, proposals: Sequence[Proposal], scope: Scope, more_keys: Sequence[str]
+    connection: sqlite3.Connection, proposals: Sequence[Proposal], scope: Scope, more: tuple[Condition, ...]
 ) -> Iterator[Candidate]:
     """Yield every text of the scope whose key holds what is proposed, newest first, texts included."""
-    keys = {proposal.table: (proposal.key, *more_keys) for proposal in proposals}
+    held = {proposal.table: (statements.key_holds(proposal.key), *more) for proposal in proposals}
     timed = []
     untimed = []
     for family in scope.families:
         for field in family.fields:
             table = statements.table_of(field)
-            timed.append(statements.by_time_holding(family, scope, field, table, keys[table]))
+            timed.append(statements.by_time_holding(family, scope, field, table, held[table]))
             untimed.append(statements.without_time(family, scope, field))
     return _merged(connection, timed, untimed)
 
@@ -290,7 +292,7 @@ def _proposal_of_short(connection: sqlite3.Connection, table: str, key: str) -> 
     alphabet begins trigrams by the ten thousand, so their postings are read one after the other and never joined.
     """
     if not key:
-        ids = statements.scanned_ids(table, key)
+        ids = statements.scanned_ids(table, (statements.key_holds(key),))
         return Proposal(table, key, ids, _texts_of(connection, table), None, is_whole=True)
     for kind in ("row", "instance"):
         connection.execute(

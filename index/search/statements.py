@@ -35,6 +35,8 @@ TIME: Final = "coalesce(p.sort_ts, (SELECT file_time FROM source_rows WHERE id =
 EVENT_TIME: Final = "coalesce(e.ts, e.sort_ts, (SELECT file_time FROM source_rows WHERE id = e.source_id))"
 """The same of an event."""
 
+KEY: Final = "k.c0"
+"""The stored search key of a text, where keys are looked at."""
 PROMPT_KEYS: Final = "prompt_keys"
 PROSE_KEYS: Final = "prose_keys"
 SHORT_CHARACTERS: Final = 2000
@@ -79,9 +81,8 @@ def by_time(family: Family, scope: Scope, field: int) -> Statement:
     return _by_time(family, scope, field, "p.text", [])
 
 
-def by_time_holding(family: Family, scope: Scope, field: int, table: str, keys: Sequence[str]) -> Statement:
-    """Select the same of those texts whose key holds all ``keys``. Cost: the keys of the texts that are passed."""
-    held = [_holding("k.c0", key) for key in keys]
+def by_time_holding(family: Family, scope: Scope, field: int, table: str, held: Sequence[Condition]) -> Statement:
+    """Select the same of those texts whose key, ``KEY``, fulfils ``held``. Cost: the keys of the texts passed."""
     return _by_time(family, scope, field, "p.text", held, f"CROSS JOIN {table}_content k ON k.id = p.id")
 
 
@@ -175,21 +176,21 @@ def proposed_ids(table: str, expression: str) -> Statement:
     return Statement(f"SELECT rowid FROM {table} WHERE {table} MATCH ?", (expression,))
 
 
-def proposed_ids_held(table: str, ids: Statement, key: str) -> Statement:
-    """Select the same of those whose key holds ``key`` whole. Trigrams let in texts that have them apart."""
-    held = _holding("k.c0", key)
-    return Statement(
-        f"SELECT k.id FROM ({ids.sql}) t CROSS JOIN {table}_content k ON k.id = t.rowid WHERE {held.sql}",
-        (*ids.values, *held.values),
+def proposed_ids_held(table: str, ids: Statement, held: Sequence[Condition]) -> Statement:
+    """Select the same of those whose key fulfils ``held``. Trigrams let in texts that have them apart."""
+    return with_conditions(
+        f"SELECT k.id FROM ({ids.sql}) t CROSS JOIN {table}_content k ON k.id = t.rowid WHERE {{where}}",
+        held,
+        *ids.values,
     )
 
 
-def held_ids(table: str, ids: Sequence[int], key: str) -> Statement:
-    """Select those ids whose key holds ``key``."""
-    held = _holding("k.c0", key)
-    return Statement(
-        f"SELECT k.id FROM json_each(?) j CROSS JOIN {table}_content k ON k.id = j.value WHERE {held.sql}",
-        (json.dumps(ids), *held.values),
+def held_ids(table: str, ids: Sequence[int], held: Sequence[Condition]) -> Statement:
+    """Select those ids whose key fulfils ``held``."""
+    return with_conditions(
+        f"SELECT k.id FROM json_each(?) j CROSS JOIN {table}_content k ON k.id = j.value WHERE {{where}}",
+        held,
+        json.dumps(ids),
     )
 
 
@@ -200,13 +201,12 @@ def listed_ids(ids: Sequence[int]) -> Statement:
 
 def ids_of_trigrams(table: str, first: str, last: str) -> Statement:
     """Select the ids of texts whose key has a trigram from ``first`` to ``last``, inclusive. Cost: their postings."""
-    return Statement(f"SELECT DISTINCT doc FROM {table}_instance WHERE term >= ? AND term <= ?", (first, last))
+    return Statement(f"SELECT DISTINCT doc AS rowid FROM {table}_instance WHERE term >= ? AND term <= ?", (first, last))
 
 
-def scanned_ids(table: str, key: str) -> Statement:
-    """Select the ids of texts whose key holds ``key``, by looking at every key."""
-    held = _holding("c0", key)
-    return Statement(f"SELECT id FROM {table}_content WHERE {held.sql}", held.values)
+def scanned_ids(table: str, held: Sequence[Condition]) -> Statement:
+    """Select the ids of texts whose key fulfils ``held``, by looking at every key."""
+    return with_conditions(f"SELECT k.id FROM {table}_content k WHERE {{where}}", held)
 
 
 def table_of(field: int) -> str:
@@ -231,7 +231,7 @@ def nth_key(table: str, number: int) -> Statement:
     return Statement(f"{keys_of(table).sql} LIMIT 1 OFFSET {number - 1}", ())
 
 
-def _holding(column: str, key: str) -> Condition:
+def key_holds(key: str) -> Condition:
     """Return the condition that a stored key holds ``key``, or its beginning: GLOB is twice as fast as ``instr``.
 
     GLOB runs from one place where its first character stands to the next, so what follows a rare one is looked for
@@ -242,8 +242,8 @@ def _holding(column: str, key: str) -> Condition:
     starts = range(max(0, min(len(held) - _TRIGRAM, _STARTS)) + 1)
     rare = max(starts, key=lambda start: _COMMON_FIRST.find(held[start : start + 1]))
     if rare == 0:
-        return Condition(f"{column} GLOB ?", (_around(held),))
-    return Condition(f"{column} GLOB ? AND {column} GLOB ?", (_around(held[rare:]), _around(held)))
+        return Condition(f"{KEY} GLOB ?", (_around(held),))
+    return Condition(f"{KEY} GLOB ? AND {KEY} GLOB ?", (_around(held[rare:]), _around(held)))
 
 
 def _around(piece: str) -> str:
@@ -251,7 +251,7 @@ def _around(piece: str) -> str:
 
 
 def _by_time(
-    family: Family, scope: Scope, field: int, text: str, more: list[Condition], last_join: str = ""
+    family: Family, scope: Scope, field: int, text: str, more: Sequence[Condition], last_join: str = ""
 ) -> Statement:
     return with_conditions(
         f"""SELECT p.id, p.field, p.source_id, p.sort_ts, {text}

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.errors import BadPatternError, EmptyQueryError, PatternTimeoutError
-from index.match.key import search_key
-from index.match.pattern import MAX_DEPTH, MAX_SIZE
+from index.match.key import search_key, stored_key
+from index.match.pattern import MAX_DEPTH, MAX_SIZE, Gap
 from index.match.regex import MAX_PATTERN_CHARS, MAX_TIMEOUTS, TEXT_TIMEOUT_S, read_regex
 from tests.conftest import REPOSITORY
 
@@ -570,6 +570,7 @@ def test_no_text_that_matches_lacks_the_key(made: tuple[str, str]) -> None:
         return
     if spans:
         assert all(key in search_key(text) for key in (query.key, *query.more_keys))
+        assert query.may_match(stored_key(text))
     stored = text.encode()
     assert spans == sorted(spans)
     for start, end in spans:
@@ -587,8 +588,90 @@ def test_whatever_is_typed_is_read_or_refused_in_one_sentence(pattern: str, text
         query = read_regex(pattern)
         if query.spans(text):
             assert all(key in search_key(text) for key in (query.key, *query.more_keys))
+            assert query.may_match(stored_key(text))
     except (BadPatternError, EmptyQueryError, PatternTimeoutError) as error:
         told = str(error)
     else:
         told = ""
     assert "\n" not in told
+
+
+# --- Outlines: what the key of a text that matches must look like -----------------------------------------------------
+
+
+def test_the_key_of_each_character_keeps_what_gaps_say_of_it() -> None:
+    blank = regex.compile(r"\s", regex.VERSION0)
+    for code in (*range(0xD800), *range(0xE000, 0x110000)):
+        letter = chr(code)
+        key = search_key(letter)
+        if blank.match(letter):
+            assert len(key) == 1, hex(code)
+            assert blank.match(key), hex(code)
+        else:
+            assert blank.search(key) is None, hex(code)
+        assert letter == "\n" or "\n" not in key, hex(code)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits", "does_not"),
+    [
+        (
+            r"had\s+\S+\s+in",
+            ["Had it\tin", "had \u0301 in", "HAD  x  İn"],
+            ["hadit in", "in it had", "had in", "had a b in"],
+        ),
+        (r"in\s+\w+", ["In x", "İn a"], ["inx", "in"]),
+        (r"\bfoo\b.*bar", ["foo bar", "foo(x) BAR"], ["foo\nbar", "bar foo"]),
+        (r"a(b|c)+d\s*e", ["abd e", "acde"], ["ade f", "e a d"]),
+        (r"Straße\s\d+", ["Straße 7"], ["Straße7"]),
+        (r"x{2,}\s{2}y", ["xx  y"], ["y  xx"]),
+        (r"ab?c\s*d", ["abc d", "acd"], ["c d a"]),
+        (r"[xy]\s+z", ["x z"], ["xz"]),
+        (r"\s+in\s+", ["a in b"], ["ain b", "a inb"]),
+        (r"α\s+ς", ["Α Σ"], ["ας"]),
+    ],
+)
+def test_an_outline_lets_every_match_in_and_tells_others_apart(
+    pattern: str, fits: list[str], does_not: list[str]
+) -> None:
+    query = read_regex(pattern)
+    assert query.has_outline
+    for text in fits:
+        assert query.matches(text), text
+        assert query.may_match(stored_key(text)), text
+    kept_out = [text for text in does_not if not query.may_match(stored_key(text))]
+    assert not any(map(query.matches, does_not))
+    assert kept_out, does_not
+
+
+@pytest.mark.parametrize(
+    "pattern", ["plain words", r"foo\b", "^foo", r"a|b\s", r"(?i)a\s+b", ".*word.*", r"\S+", "(a b)+"]
+)
+def test_a_pattern_whose_literals_tell_as_much_has_no_outline(pattern: str) -> None:
+    query = read_regex(pattern)
+    assert not query.has_outline
+    assert query.may_match("anything")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"a\s+\S+\s+b", "a" + " " * 1900),
+        (r"\s+\S+\s+b", " " * 1900 + "b"),
+        (r"a\s+\S+b\s+c", "a " + "b" * 1900),
+        (r"a\S+b\S+c\S+d\S+e", "abcd" * 400),
+        (r"a\s*\S*\s*\S*\s*\S*\s*b", "a" + "x " * 900),
+        (r"a.*b.*c.*d.*e", "abcd" * 4000),
+    ],
+)
+def test_no_key_keeps_an_outline_busy(pattern: str, text: str) -> None:
+    query = read_regex(pattern)
+    began = time.process_time()
+    with contextlib.suppress(PatternTimeoutError):
+        query.may_match(stored_key(text))
+    assert time.process_time() - began < 0.15
+
+
+def test_gaps_are_patterns_of_keys() -> None:
+    for gap in Gap:
+        assert regex.fullmatch(gap, " " if gap in {Gap.BLANK, Gap.BLANKS} else "")

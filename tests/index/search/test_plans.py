@@ -22,7 +22,19 @@ from index.creating import create_index
 from index.describe import EXAMPLES
 from index.fields import SEARCHED
 from index.results import Report
-from index.search import Filters, Mode, SearchRequest, Sort, context, deep, details, newest_prompts, page, search
+from index.search import (
+    Filters,
+    Mode,
+    SearchRequest,
+    Sort,
+    context,
+    deep,
+    details,
+    newest_prompts,
+    page,
+    pattern_keys,
+    search,
+)
 from index.search import statements as search_statements
 from index.search import tools as search_tools
 from index.search.scope import IS_IN_HISTORY, IS_INDEXED, Scope
@@ -111,6 +123,7 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connect
                 connection.execute(
                     f"CREATE VIRTUAL TABLE temp.{table}_{kind} USING fts5vocab('main', '{table}', '{kind}')"
                 )
+        connection.create_function(pattern_keys.FUNCTION, 1, lambda key: bool(key), deterministic=True)
         yield connection
 
 
