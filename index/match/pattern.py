@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum
 from typing import Final
 
 from index.errors import BadPatternError
@@ -48,11 +48,11 @@ _OPENING: Final = re.compile(
 )
 
 
-class Gap(StrEnum):
-    """What stands in a match between two literals, as a regular expression on the search key of the text.
+class Gap(Enum):
+    """What stands in a match between two literals; the value is a regular expression on the search key of the text.
 
     Each lets in at least what the pattern does: a key may lack a mark that the text has (``index.match.key``), and has
-    the same blanks.
+    the same blanks. ``LIKE_I`` is what a letter matches that is equal to an i without case.
     """
 
     NOTHING = ""
@@ -62,6 +62,7 @@ class Gap(StrEnum):
     SIGNS = r"\S*"
     LINE = r"[^\n]*"
     ANYTHING = r"[\s\S]*?"
+    LIKE_I = "[iı]"
 
 
 _GAPS: Final = {
@@ -83,11 +84,6 @@ class PatternParts:
 
     literals: str
     outline: list[str | Gap]
-
-    @property
-    def runs(self) -> list[str]:
-        """Return the literals of the outline, in order."""
-        return [part for part in self.outline if not isinstance(part, Gap)]
 
 
 def look_through(pattern: str) -> PatternParts:

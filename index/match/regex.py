@@ -13,6 +13,7 @@ every cased letter, as it does in that module: ``(?-i:\\p{Lu})`` asks for capita
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -45,14 +46,17 @@ _TELL_NOTHING_OUTSIDE: Final = frozenset({Gap.NOTHING, Gap.MAYBE_BLANKS, Gap.SIG
 """Gaps that say nothing of a text where no literal stands before or behind them."""
 _TELLS_MORE: Final = 2
 """An outline of fewer parts says what its key says."""
+_REPEATED: Final = frozenset({Gap.BLANKS, Gap.MAYBE_BLANKS, Gap.SIGNS, Gap.LINE, Gap.ANYTHING})
+_WIDE: Final = frozenset({Gap.LINE, Gap.ANYTHING})
+_PLAIN_CHARS: Final = 2000
+"""Of a key of so many characters a plain outline tries them all in milliseconds. A clock costs twice what it does."""
 _LIKE_I: Final = "Iıİi"
 """The letters that the module takes for equal without case."""
-_KEYS_OF_I: Final = "[iı]"
-_PLAIN_GAPS: Final = 3
-_PLAIN_CHARS: Final = 2000
-"""A clock costs twice what the outline does. Of three repetitions of which one at most is of signs, two can share the
-same characters: the square of a key's length is tried, which takes milliseconds for this many."""
-_WIDE: Final = frozenset({Gap.LINE, Gap.ANYTHING})
+_LIKE_S: Final = "sSſßẞﬅﬆ"
+"""Letters whose folding has an s: two of them can be one letter to the module, and which two is not known."""
+_S: Final = "s"
+_WITH_I: Final = "ﬁﬃ"
+"""Letters whose folding has an i, which the module takes for equal to the dotless one there too."""
 _GRACE_S: Final = 0.01
 _CASED_END: Final = 0x20000
 """No letter with case stands in a higher plane."""
@@ -153,9 +157,9 @@ def read_regex(pattern: str) -> RegexQuery:
     parts = look_through(typed)
     has_capital = is_exact(parts.literals)
     compiled, ignores_case = _compile(typed, has_capital)
-    keys = _keys(parts, ignores_case)
-    outline = _outline(parts, ignores_case)
-    return RegexQuery(typed, not ignores_case, keys[0] if keys else "", keys[1:], compiled, outline)
+    pieces = _cut(parts, ignores_case)
+    keys = _keys(pieces)
+    return RegexQuery(typed, not ignores_case, keys[0] if keys else "", keys[1:], compiled, _outline(pieces))
 
 
 def _compile(pattern: str, has_capital: bool) -> tuple[Pattern[str], bool]:
@@ -204,54 +208,82 @@ def _watched_places(pattern: Pattern[str], text: str, most: int | None) -> list[
     return done[0] if done else None
 
 
-def _keys(parts: PatternParts, ignores_case: bool) -> tuple[str, ...]:
+def _cut(parts: PatternParts, ignores_case: bool) -> list[str | Gap]:
+    """Return the outline with letters cut out of its literals that match, without case, what keys do not fold alike."""
+    outline = [Gap.NOTHING, *parts.outline, Gap.NOTHING]
+    pieces: list[str | Gap] = []
+    for before, part, after in zip(outline, outline[1:], outline[2:], strict=False):
+        if isinstance(part, str) and ignores_case and _has_letters(part):
+            pieces += _folded_alike(part, before is Gap.ANYTHING, after is Gap.ANYTHING)
+        else:
+            pieces.append(part)
+    return [piece for piece in pieces if piece not in ("", Gap.NOTHING)]
+
+
+def _has_letters(run: str) -> bool:
+    return any(each.isalpha() or each.isnumeric() or each > "\x7f" for each in run)
+
+
+def _folded_alike(run: str, is_open_before: bool, is_open_after: bool) -> Iterator[str | Gap]:
+    """Cut ``run`` at letters that match, without case, what the search key does not fold with them.
+
+    An s at an open end may be half of what the module reads as one letter: it joins ``\\x73s`` and ``[s]s`` to ``ss``.
+    """
+    begin, end = 0, len(run)
+    with_more = f"{_S * is_open_before}{run}{_S * is_open_after}"
+    for apart in _folded_apart().finditer(with_more):
+        found, found_end = (max(0, place - is_open_before) for place in apart.span())
+        yield run[begin:found]
+        yield Gap.LIKE_I if apart[0] in _LIKE_I else Gap.SIGNS
+        begin = min(end, found_end)
+    yield run[begin:]
+
+
+def _keys(pieces: Sequence[str | Gap]) -> tuple[str, ...]:
     """Return the keys of the literals that stand in every match, each once, the longest first."""
-    runs = (piece for run in parts.runs for piece in (_folded_alike(run) if ignores_case else (run,)))
-    return tuple(sorted({key for run in runs if (key := search_key(run))}, key=lambda key: (-len(key), key)))
+    keys = {key for piece in pieces if isinstance(piece, str) and (key := search_key(piece))}
+    return tuple(sorted(keys, key=lambda key: (-len(key), key)))
 
 
-def _outline(parts: PatternParts, ignores_case: bool) -> Outline | None:
+def _outline(pieces: Sequence[str | Gap]) -> Outline | None:
     """Return the outline of a pattern; null where its literals tell as much."""
     import regex
 
-    pieces = list(parts.outline)
-    while pieces and pieces[-1] in _TELL_NOTHING_OUTSIDE:
-        pieces.pop()
-    while pieces and pieces[0] in _TELL_NOTHING_OUTSIDE:
-        del pieces[0]
-    if len(pieces) < _TELLS_MORE:
+    told = [search_key(piece) if isinstance(piece, str) else piece for piece in pieces]
+    told = [piece for piece in told if piece]
+    while told and told[-1] in _TELL_NOTHING_OUTSIDE:
+        told.pop()
+    while told and told[0] in _TELL_NOTHING_OUTSIDE:
+        del told[0]
+    if len(told) < _TELLS_MORE:
         return None
     for end in (0, -1):
-        if pieces[end] is Gap.BLANKS:
-            pieces[end] = Gap.BLANK
-    told = [keyed for piece in pieces for keyed in _keyed(piece, ignores_case)]
-    gaps = [piece for piece in told if isinstance(piece, Gap) and piece]
-    is_plain = len(gaps) <= _PLAIN_GAPS and gaps.count(Gap.SIGNS) <= 1 and not _WIDE.intersection(gaps)
-    return Outline(regex.compile("".join(told), regex.VERSION0, cache_pattern=False), is_plain)
+        if told[end] is Gap.BLANKS:
+            told[end] = Gap.BLANK
+    written = "".join(regex.escape(piece) if isinstance(piece, str) else piece.value for piece in told)
+    return Outline(regex.compile(written, regex.VERSION0, cache_pattern=False), _is_plain(told))
 
 
-def _keyed(piece: str | Gap, ignores_case: bool) -> list[str | Gap]:
-    """Return as patterns what the key of a text has where ``piece`` matches."""
-    import regex
+def _is_plain(told: Sequence[str | Gap]) -> bool:
+    """Tell whether at most the square of a key's length is tried.
 
-    if isinstance(piece, Gap):
-        return [piece]
-    keyed: list[str | Gap] = []
-    end = 0
-    for apart in _folded_apart().finditer(piece) if ignores_case else ():
-        keyed += [
-            regex.escape(search_key(piece[end : apart.start()])),
-            _KEYS_OF_I if apart[0] in _LIKE_I else Gap.SIGNS,
-        ]
-        end = apart.end()
-    return [*keyed, regex.escape(search_key(piece[end:]))]
-
-
-def _folded_alike(run: str) -> list[str]:
-    """Cut ``run`` at letters that match, without case, what the search key does not fold with them."""
-    if not any(letter.isalpha() or letter.isnumeric() or letter > "\x7f" for letter in run):
-        return [run]
-    return _folded_apart().split(run)
+    That is so for one repetition, wherever it begins, and for blanks, signs and blanks behind a literal that has no
+    blank: what follows it in two places is never the same run.
+    """
+    places = [place for place, piece in enumerate(told) if piece in _REPEATED]
+    gaps = [told[place] for place in places]
+    if _WIDE.intersection(gaps):
+        return False
+    if len(gaps) <= 1:
+        return True
+    literal = told[places[0] - 1] if places[0] else ""
+    return (
+        gaps == [Gap.BLANKS, Gap.SIGNS, Gap.BLANKS]
+        and places[-1] - places[0] == len(places) - 1
+        and isinstance(literal, str)
+        and literal != ""
+        and not any(map(str.isspace, literal))
+    )
 
 
 @lru_cache(maxsize=1)
@@ -265,5 +297,6 @@ def _folded_apart() -> Pattern[str]:
 
     known_planes = "".join(map(chr, (*range(0x80, 0xD800), *range(0xE000, _CASED_END))))
     cased = regex.findall(r"[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]", known_planes, regex.VERSION0)
-    apart = _LIKE_I + "".join(letter for letter in cased if category(letter) == "Cn")
-    return regex.compile(f"[{apart}]", regex.VERSION0 | regex.IGNORECASE | regex.FULLCASE, cache_pattern=False)
+    newer = "".join(letter for letter in cased if category(letter) == "Cn")
+    told = f"(?-i:[{_LIKE_S}{newer}]{{2,}})|[{_LIKE_I}{_WITH_I}{newer}]"
+    return regex.compile(told, regex.VERSION0 | regex.IGNORECASE | regex.FULLCASE, cache_pattern=False)

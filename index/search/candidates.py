@@ -34,6 +34,8 @@ DEARER: Final = 3
 _LONGER: Final = 4
 """A stretch is at most so many times as long as all before it: a few texts are a rough guess at the rest."""
 _READ_ALL_FROM: Final = 3
+Row = tuple[int, int, int, str, str]
+"""What a statement selects of a text: id, field, source, time, and its text or key."""
 _TRIGRAM: Final = 3
 _LAST_CHARACTER: Final = "\U0010ffff"
 _NOT_CHARACTERS: Final = re.compile("[\ufffe\uffff]")
@@ -72,6 +74,13 @@ class Proposal(NamedTuple):
     is_whole: bool = False
 
 
+class KeyTest(NamedTuple):
+    """What is known of the keys of hits besides the query's own: conditions for SQL, then a look at the key itself."""
+
+    conditions: tuple[Condition, ...]
+    fits: Callable[[str], bool]
+
+
 class FullText:
     """Asks the full-text tables, each question once: what the misses ask again was asked by the search.
 
@@ -81,7 +90,7 @@ class FullText:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection: Final = connection
         self._proposals: dict[tuple[str, str], Proposal] = {}
-        self._narrowed: dict[tuple[str, str, tuple[Condition, ...]], Statement] = {}
+        self._narrowed: dict[tuple[str, str], Statement] = {}
         self._ids: dict[Statement, list[int]] = {}
 
     def propose(self, key: str, fields: Sequence[int]) -> list[Proposal]:
@@ -96,11 +105,11 @@ class FullText:
             found.append(self._proposals[table, key])
         return found
 
-    def narrowed(self, proposal: Proposal, more: tuple[Condition, ...] = ()) -> Statement:
-        """Return what selects the texts whose key holds the query's whole and fulfils ``more``."""
-        asked = (proposal.table, proposal.key, more)
+    def narrowed(self, proposal: Proposal) -> Statement:
+        """Return what selects the texts whose key holds the query's whole."""
+        asked = (proposal.table, proposal.key)
         if asked not in self._narrowed:
-            self._narrowed[asked] = _narrowed(self.connection, proposal, more)
+            self._narrowed[asked] = _narrowed(self.connection, proposal)
         return self._narrowed[asked]
 
     def ids(self, statement: Statement) -> list[int]:
@@ -111,13 +120,12 @@ class FullText:
 
 
 def newest_first(
-    full_text: FullText, proposals: Sequence[Proposal], scope: Scope, wanted: int, more: tuple[Condition, ...] = ()
+    full_text: FullText, proposals: Sequence[Proposal], scope: Scope, wanted: int, keys: KeyTest | None = None
 ) -> Iterator[Candidate | Passed]:
     """Yield candidates by time, newest first; those of equal time in no order.
 
-    ``more`` is what the keys of hits fulfil besides, as conditions on ``statements.KEY``. ``wanted`` is about how many
-    will be taken; from it and from those found so far follows what is cheaper. Cost: what is taken, and the rest of its
-    stretch.
+    ``keys`` is what is known of the keys of hits besides. ``wanted`` is about how many will be taken; from it and from
+    those found so far follows what is cheaper. Cost: what is taken, and the rest of its stretch.
     """
     at_most = sum(proposal.at_most for proposal in proposals)
     found, passed, stretch = 0, 0, FIRST_STRETCH
@@ -125,7 +133,7 @@ def newest_first(
     while at_most > FETCH_BELOW and not is_last:
         since = _end_of_stretch(full_text.connection, scope, stretch)
         part = scope if since is None else scope._replace(since=since)
-        for candidate in _holding_newest_first(full_text.connection, proposals, part, more):
+        for candidate in _holding_newest_first(full_text.connection, proposals, part, keys):
             found += 1
             yield candidate
         if since is None:
@@ -138,26 +146,41 @@ def newest_first(
         is_last = stretch > at_most * DEARER or passed > 2 * at_most * DEARER
         stretch = min(stretch, _LONGER * passed)
     if is_last and not has_more_texts(full_text.connection, scope, at_most * DEARER):
-        yield from _holding_newest_first(full_text.connection, proposals, scope, more)
+        yield from _holding_newest_first(full_text.connection, proposals, scope, keys)
         return
-    ids = [full_text.narrowed(proposal, more) for proposal in proposals]
+    if keys is None:
+        ids = [full_text.narrowed(proposal) for proposal in proposals]
+    else:
+        ids = [statements.listed_ids(_passing(full_text.connection, proposal, keys)) for proposal in proposals]
     yield from among_newest_first(full_text, ids, scope)
 
 
-def _narrowed(connection: sqlite3.Connection, proposal: Proposal, more: tuple[Condition, ...]) -> Statement:
-    """Return the cheapest statement for it.
+def _narrowed(connection: sqlite3.Connection, proposal: Proposal) -> Statement:
+    """Return what selects the texts whose key holds the query's whole."""
+    return proposal.ids if proposal.is_whole else _holding(connection, proposal, (), "k.id")
+
+
+def _passing(connection: sqlite3.Connection, proposal: Proposal, keys: KeyTest) -> list[int]:
+    """Return the ids of the texts whose key holds the query's whole and passes the test."""
+    fits = keys.fits
+    found = connection.execute(*_holding(connection, proposal, keys.conditions, f"k.id, {statements.KEY}"))
+    return [id_ for id_, key in found if fits(key)]
+
+
+def _holding(
+    connection: sqlite3.Connection, proposal: Proposal, more: tuple[Condition, ...], columns: str
+) -> Statement:
+    """Return the cheapest statement for ``columns`` of the keys that hold the query's whole and fulfil ``more``.
 
     Looking up the key of every third text costs more than reading all keys in a row.
     """
-    if proposal.is_whole and not more:
-        return proposal.ids
     held = (statements.key_holds(proposal.key), *more)
     if proposal.listed is not None:
-        return statements.held_ids(proposal.table, proposal.listed, held)
+        return statements.keys_of_listed(proposal.table, proposal.listed, held, columns)
     keys_in_a_row = proposal.at_most * _READ_ALL_FROM
     if connection.execute(*statements.nth_key(proposal.table, keys_in_a_row)).fetchone():
-        return statements.proposed_ids_held(proposal.table, proposal.ids, held)
-    return statements.scanned_ids(proposal.table, held)
+        return statements.keys_of_proposed(proposal.table, proposal.ids, held, columns)
+    return statements.keys_in_a_row(proposal.table, held, columns)
 
 
 def _end_of_stretch(connection: sqlite3.Connection, scope: Scope, length: int) -> str | None:
@@ -170,18 +193,23 @@ def _end_of_stretch(connection: sqlite3.Connection, scope: Scope, length: int) -
 
 
 def _holding_newest_first(
-    connection: sqlite3.Connection, proposals: Sequence[Proposal], scope: Scope, more: tuple[Condition, ...]
+    connection: sqlite3.Connection, proposals: Sequence[Proposal], scope: Scope, keys: KeyTest | None
 ) -> Iterator[Candidate]:
-    """Yield every text of the scope whose key holds what is proposed, newest first, texts included."""
+    """Yield every text of the scope whose key holds what is proposed, newest first.
+
+    Texts come along, but for those that have a time and passed a test of keys: these are fetched when they are taken.
+    """
+    more = () if keys is None else keys.conditions
     held = {proposal.table: (statements.key_holds(proposal.key), *more) for proposal in proposals}
+    column = "p.text" if keys is None else statements.KEY
     timed = []
     untimed = []
     for family in scope.families:
         for field in family.fields:
             table = statements.table_of(field)
-            timed.append(statements.by_time_holding(family, scope, field, table, held[table]))
+            timed.append(statements.by_time_holding(family, scope, field, table, held[table], column))
             untimed.append(statements.without_time(family, scope, field))
-    return _merged(connection, timed, untimed)
+    return _merged(connection, timed, untimed, None if keys is None else keys.fits)
 
 
 def among_newest_first(full_text: FullText, proposals: Sequence[Statement], scope: Scope) -> Iterator[Candidate]:
@@ -244,22 +272,35 @@ def count_tool_events(connection: sqlite3.Connection, scope: Scope) -> int:
 
 
 def _merged(
-    connection: sqlite3.Connection, timed: Iterable[Statement], untimed: Iterable[Statement]
+    connection: sqlite3.Connection,
+    timed: Iterable[Statement],
+    untimed: Iterable[Statement],
+    fits: Callable[[str], bool] | None = None,
 ) -> Iterator[Candidate]:
     """Merge streams that are each newest first. Texts without a time are few: they are fetched at once.
 
+    With ``fits``, the timed ones have their key in the place of their text, and only those that fit are passed on.
     ``heapq.merge`` closes the last of its streams if that can be closed, and a cursor refuses after its connection.
     """
     streams: list[Iterable[Candidate]] = []
     for statement in timed:
         cursor = connection.execute(*statement)
         if (row := cursor.fetchone()) is not None:  # merging costs more than fetching
-            streams.append(map(Candidate._make, chain((row,), cursor)))
+            rows = chain((row,), cursor)
+            streams.append(map(Candidate._make, rows) if fits is None else map(_without_text, _fitting(rows, fits)))
     for statement in untimed:
-        rows = connection.execute(*statement).fetchall()
-        if rows:
-            streams.append(map(Candidate._make, rows))
+        found = connection.execute(*statement).fetchall()
+        if found:
+            streams.append(map(Candidate._make, found))
     return iter(streams[0]) if len(streams) == 1 else heapq.merge(*streams, key=_at, reverse=True)
+
+
+def _fitting(rows: Iterable[Row], fits: Callable[[str], bool]) -> Iterator[Row]:
+    return (row for row in rows if fits(row[-1]))
+
+
+def _without_text(row: Row) -> Candidate:
+    return Candidate(*row[:-1])
 
 
 def _at(candidate: Candidate) -> str:
@@ -292,7 +333,7 @@ def _proposal_of_short(connection: sqlite3.Connection, table: str, key: str) -> 
     alphabet begins trigrams by the ten thousand, so their postings are read one after the other and never joined.
     """
     if not key:
-        ids = statements.scanned_ids(table, (statements.key_holds(key),))
+        ids = statements.keys_in_a_row(table, (statements.key_holds(key),), "k.id")
         return Proposal(table, key, ids, _texts_of(connection, table), None, is_whole=True)
     for kind in ("row", "instance"):
         connection.execute(

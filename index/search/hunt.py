@@ -31,7 +31,7 @@ from index.search.candidates import (
 from index.search.deep import find_in_whole
 from index.search.hunt_words import find_words, grouped
 from index.search.matches import Group, Judge, Match, PatternJudge, best_first, groups, in_order, with_texts
-from index.search.pattern_keys import pattern_conditions
+from index.search.pattern_keys import key_test_of
 from index.search.ranked import Ranked, groups_of_ranked, held, needed_of
 from index.search.relevance import score_of, standing
 from index.search.request import SearchRequest, Sort
@@ -106,8 +106,8 @@ def _hunt_literal(full_text: FullText, query: Query | RegexQuery, scope: Scope, 
     elif to_the_end:
         candidates = among_newest_first(full_text, [proposal.ids for proposal in proposals], scope)
     else:
-        more = pattern_conditions(full_text.connection, query) if isinstance(query, RegexQuery) else ()
-        candidates = newest_first(full_text, proposals, scope, request.offset + (request.limit or 0), more)
+        keys = key_test_of(query) if isinstance(query, RegexQuery) else None
+        candidates = newest_first(full_text, proposals, scope, request.offset + (request.limit or 0), keys)
     return Hunt(groups(full_text.connection, candidates, judge), at_most, judge, partial(_spans, query))
 
 

@@ -1,37 +1,33 @@
-"""What is known of the keys of texts that a pattern matches, as conditions for a statement that looks at keys.
+"""What is known of the keys of texts that a pattern matches: a text that cannot match is never fetched.
 
-Plain ``sqlite3``: the pattern's outline (``index.match.regex``) becomes a function of the caller's connection, so that
-a text that does not fit is never fetched. The reading connection of a search is its alone, and closed with it.
+The pattern's outline (``index.match.regex``) is asked of keys that SQLite has passed already. Not as a function within
+SQL: an interrupt (Ctrl-C) while SQLite calls Python would come out as an error of the database.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from time import perf_counter
 from typing import Final
 
 from index.errors import PatternTimeoutError
 from index.match.regex import RegexQuery
-from index.search.scope import Condition
-from index.search.statements import KEY, key_holds
+from index.search.candidates import KeyTest
+from index.search.statements import key_holds
 
-FUNCTION: Final = "may_match"
 OUTLINE_TIME_S: Final = 0.5
 """What the outline may take over all keys; after it, or after a key that it cannot tell of, each may match."""
 
 
-def pattern_conditions(connection: sqlite3.Connection, query: RegexQuery) -> tuple[Condition, ...]:
-    """Return what the key of every text that ``query`` matches fulfils, besides holding ``query.key``.
+def key_test_of(query: RegexQuery) -> KeyTest | None:
+    """Return what the key of every text that ``query`` matches passes, besides holding ``query.key``.
 
-    The connection gets the function that the last one calls.
+    Null where ``query.key`` tells as much.
     """
-    told_by_outline = 1 if query.has_outline else 0  # a single character stands in most keys
-    conditions = [key_holds(key) for key in query.more_keys if len(key) > told_by_outline]
-    if query.has_outline:
-        connection.create_function(FUNCTION, 1, _bounded(query.may_match), deterministic=True)
-        conditions.append(Condition(f"{FUNCTION}({KEY})"))
-    return tuple(conditions)
+    if not query.has_outline:
+        return None
+    telling = (key for key in query.more_keys if len(key) > 1)  # a single character stands in most keys
+    return KeyTest(tuple(map(key_holds, telling)), _bounded(query.may_match))
 
 
 def _bounded(may_match: Callable[[str], bool]) -> Callable[[str], bool]:

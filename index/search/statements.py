@@ -81,9 +81,14 @@ def by_time(family: Family, scope: Scope, field: int) -> Statement:
     return _by_time(family, scope, field, "p.text", [])
 
 
-def by_time_holding(family: Family, scope: Scope, field: int, table: str, held: Sequence[Condition]) -> Statement:
-    """Select the same of those texts whose key, ``KEY``, fulfils ``held``. Cost: the keys of the texts passed."""
-    return _by_time(family, scope, field, "p.text", held, f"CROSS JOIN {table}_content k ON k.id = p.id")
+def by_time_holding(
+    family: Family, scope: Scope, field: int, table: str, held: Sequence[Condition], column: str
+) -> Statement:
+    """Select (id, field, source, time, ``column``) of those texts whose key, ``KEY``, fulfils ``held``.
+
+    ``column`` is the key or ``p.text``. Cost: the keys of the texts that are passed.
+    """
+    return _by_time(family, scope, field, column, held, f"CROSS JOIN {table}_content k ON k.id = p.id")
 
 
 def nth_time(field: int, scope: Scope, number: int) -> Statement:
@@ -176,19 +181,19 @@ def proposed_ids(table: str, expression: str) -> Statement:
     return Statement(f"SELECT rowid FROM {table} WHERE {table} MATCH ?", (expression,))
 
 
-def proposed_ids_held(table: str, ids: Statement, held: Sequence[Condition]) -> Statement:
-    """Select the same of those whose key fulfils ``held``. Trigrams let in texts that have them apart."""
+def keys_of_proposed(table: str, ids: Statement, held: Sequence[Condition], columns: str) -> Statement:
+    """Select ``columns`` of the keys that fulfil ``held`` among those proposed. Trigrams let in what has them apart."""
     return with_conditions(
-        f"SELECT k.id FROM ({ids.sql}) t CROSS JOIN {table}_content k ON k.id = t.rowid WHERE {{where}}",
+        f"SELECT {columns} FROM ({ids.sql}) t CROSS JOIN {table}_content k ON k.id = t.rowid WHERE {{where}}",
         held,
         *ids.values,
     )
 
 
-def held_ids(table: str, ids: Sequence[int], held: Sequence[Condition]) -> Statement:
-    """Select those ids whose key fulfils ``held``."""
+def keys_of_listed(table: str, ids: Sequence[int], held: Sequence[Condition], columns: str) -> Statement:
+    """Select ``columns`` of the keys that fulfil ``held`` among those with these ids."""
     return with_conditions(
-        f"SELECT k.id FROM json_each(?) j CROSS JOIN {table}_content k ON k.id = j.value WHERE {{where}}",
+        f"SELECT {columns} FROM json_each(?) j CROSS JOIN {table}_content k ON k.id = j.value WHERE {{where}}",
         held,
         json.dumps(ids),
     )
@@ -204,9 +209,9 @@ def ids_of_trigrams(table: str, first: str, last: str) -> Statement:
     return Statement(f"SELECT DISTINCT doc AS rowid FROM {table}_instance WHERE term >= ? AND term <= ?", (first, last))
 
 
-def scanned_ids(table: str, held: Sequence[Condition]) -> Statement:
-    """Select the ids of texts whose key fulfils ``held``, by looking at every key."""
-    return with_conditions(f"SELECT k.id FROM {table}_content k WHERE {{where}}", held)
+def keys_in_a_row(table: str, held: Sequence[Condition], columns: str) -> Statement:
+    """Select ``columns`` of the keys that fulfil ``held``, by looking at every key."""
+    return with_conditions(f"SELECT {columns} FROM {table}_content k WHERE {{where}}", held)
 
 
 def table_of(field: int) -> str:

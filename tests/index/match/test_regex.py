@@ -7,7 +7,10 @@ import subprocess
 import sys
 import threading
 import time
+import unicodedata
 from collections.abc import Iterator
+from itertools import product
+from string import ascii_lowercase
 
 import pytest
 import regex
@@ -645,7 +648,7 @@ def test_an_outline_lets_every_match_in_and_tells_others_apart(
 
 
 @pytest.mark.parametrize(
-    "pattern", ["plain words", r"foo\b", "^foo", r"a|b\s", r"(?i)a\s+b", ".*word.*", r"\S+", "(a b)+"]
+    "pattern", ["two words", r"foo\b", "^foo", r"a|b\s", r"(?i)a\s+b", ".*word.*", r"\S+", "(a b)+"]
 )
 def test_a_pattern_whose_literals_tell_as_much_has_no_outline(pattern: str) -> None:
     query = read_regex(pattern)
@@ -656,12 +659,59 @@ def test_a_pattern_whose_literals_tell_as_much_has_no_outline(pattern: str) -> N
 @pytest.mark.parametrize(
     ("pattern", "text"),
     [
+        (r"\\s\+\sfoo", r"\s+ foo"),  # a literal that reads like a gap
+        (r"i\\S\*\di", r"i\S*1i"),
+        (r"\s\[\\s\\S\]\*\?[Å]\s", r" [\s\S]*?Å "),
+        ("sssx", "s\U0001df95x"),  # a letter of a newer Unicode that equals ss: which two is not known
+        (r"sss\s+z", "s\U0001df95 z"),
+        ("sßs", "\U0001df95\U0001df95"),
+        ("s\U0001df95s\\s+z", "ss\U0001df95 z"),
+        (r"\x73s", "\U0001df95"),
+        (r"s\u0073", "\U0001df95"),
+        (r"s[s]s", "s\U0001df95"),
+        (r"\s(?:s)s", " \U0001df95"),
+        ("pass(word)", "pa\U0001df95word"),
+        ("ﬁg", "fıg"),
+        (r"fﬃ\s+z", "ffFı z"),
+    ],
+)
+def test_what_the_module_takes_for_equal_is_kept_out_by_nothing(pattern: str, text: str) -> None:
+    query = read_regex(pattern)
+    assert query.matches(text)
+    assert all(key in stored_key(text) for key in (query.key, *query.more_keys))
+    assert query.may_match(stored_key(text))
+
+
+def test_only_a_double_s_is_two_letters_to_one_that_python_does_not_know() -> None:
+    """The cuts know of this one; another would have to be cut as well."""
+    unknown = "".join(
+        chr(code)
+        for code in (*range(0x80, 0xD800), *range(0xE000, 0x20000))
+        if unicodedata.category(chr(code)) == "Cn"
+        and regex.match(r"\p{Changes_When_Casefolded}|\p{Lowercase}", chr(code))
+    )
+    letters = regex.compile(f"[{unknown}]", regex.VERSION0 | regex.IGNORECASE | regex.FULLCASE)
+    several = {"".join(pair) for pair in product(ascii_lowercase, repeat=2) if letters.fullmatch("".join(pair))}
+    assert several <= {"ss"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
         (r"a\s+\S+\s+b", "a" + " " * 1900),
         (r"\s+\S+\s+b", " " * 1900 + "b"),
+        (r" \s+\S+\s+b", " " * 1900 + "b"),
         (r"a\s+\S+b\s+c", "a " + "b" * 1900),
         (r"a\S+b\S+c\S+d\S+e", "abcd" * 400),
         (r"a\s*\S*\s*\S*\s*\S*\s*b", "a" + "x " * 900),
         (r"a.*b.*c.*d.*e", "abcd" * 4000),
+        (r"\s+$\s+^\s*y", "\n" * 1990 + "zy"),
+        (r" \s+$\s*y", " " * 1990 + "zy"),
+        (r" \s+$\s+$\s+i", " " * 1990 + "zi"),
+        ("\\s+\u0301\\s+\u0301\\s+y", " " * 1990 + "zy"),
+        (r"a\S*a\s*\s*b", "a" * 996 + " " * 996 + "zb"),
+        (r" \s+y", " " * 1990 + "zy"),
+        (r"a\S+b", "a" * 1990 + " b"),
     ],
 )
 def test_no_key_keeps_an_outline_busy(pattern: str, text: str) -> None:
@@ -674,4 +724,4 @@ def test_no_key_keeps_an_outline_busy(pattern: str, text: str) -> None:
 
 def test_gaps_are_patterns_of_keys() -> None:
     for gap in Gap:
-        assert regex.fullmatch(gap, " " if gap in {Gap.BLANK, Gap.BLANKS} else "")
+        assert regex.fullmatch(gap.value, {Gap.BLANK: " ", Gap.BLANKS: " ", Gap.LIKE_I: "i"}.get(gap, ""))

@@ -32,7 +32,6 @@ from index.search import (
     details,
     newest_prompts,
     page,
-    pattern_keys,
     search,
 )
 from index.search import statements as search_statements
@@ -123,7 +122,6 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connect
                 connection.execute(
                     f"CREATE VIRTUAL TABLE temp.{table}_{kind} USING fts5vocab('main', '{table}', '{kind}')"
                 )
-        connection.create_function(pattern_keys.FUNCTION, 1, lambda key: bool(key), deterministic=True)
         yield connection
 
 
