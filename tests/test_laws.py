@@ -172,11 +172,12 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Watched:
 
 def test_law_1_only_the_index_and_journal_lines_are_written(everything: Watched) -> None:
     journal, lock = ".local/share/aster/memory/journal.jsonl", ".local/share/aster/memory/.lock"
+    redo = ".local/share/aster/memory/.redo"
     outside = {name for name in everything.touched if not name.startswith(".cache/aster-index")}
-    assert outside <= {".cache", journal, lock, ".local/share/aster/memory"}  # the lock asks for its folder
+    assert outside <= {".cache", journal, lock, redo, ".local/share/aster/memory"}  # the lock asks for its folder
     before, after = everything.before, state(everything.home)
     assert before.keys() <= after.keys()
-    assert {name for name in after if after[name] != before.get(name)} == {journal, lock}
+    assert {name for name in after if after[name] != before.get(name)} == {journal, lock, redo}
     added = after[journal][1].removeprefix(before[journal][1]).splitlines()
     assert [json.loads(line)["op"] for line in added if line] == ["recall", "recall"]
     build = HomeBuilder(everything.home)

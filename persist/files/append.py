@@ -2,7 +2,9 @@ r"""Appends lines so that no other line is lost to them, nor they to a torn one 
 
 Standard library only. Each line reaches the file with its newline in one ``write`` on a descriptor opened
 ``O_APPEND``: writers that know nothing of the lock (Aster) cannot land inside it. Where the file does not end in
-``\n``, one is put before the first line, in the same write. A line that a full disk cut is taken back.
+``\n``, one is put before the first line, in the same write. A line that a full disk cut is taken back, one that a kill
+cut is finished by the next writer (``persist.files.redo``): that line alone, not those that were to follow it, which
+nobody was told of, and which their sender would send again.
 """
 
 from __future__ import annotations
@@ -10,13 +12,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final, Literal
 
 from persist.errors import NotFoundError, RefusedError, StoreIOError
 from persist.files.folders import PRIVATE_FILE, make_private_folder
-from persist.files.lock import LOCK_NAME, WAIT_S, locked
+from persist.files.lock import LOCK_NAME, WAIT_S, locked_as_left
+from persist.files.redo import Appending
+from persist.files.whole import append_whole
 
 Existing = Literal["any", "required", "refused"]
 _TORN_WAITS_S: Final = (0.001, 0.004)
@@ -44,10 +48,10 @@ def append_lines(
         make_private_folder(path.parent)
     elif not path.parent.is_dir():
         raise _missing(path)
-    with nullcontext() if already_locked else locked(path.with_name(LOCK_NAME), timeout_s):
+    with nullcontext() if already_locked else locked_as_left(path.with_name(LOCK_NAME), timeout_s):
         descriptor = _open(path, existing)
         try:
-            _write(descriptor, ready, durable)
+            _write(path, descriptor, ready, durable)
         except OSError as error:
             raise StoreIOError(path, "append to", error.strerror or str(error)) from error
         finally:
@@ -96,37 +100,12 @@ def _is_torn(descriptor: int) -> bool:
     return True
 
 
-def append_whole(descriptor: int, data: bytes, *, durable: bool = False) -> None:
-    """Write ``data`` through a descriptor opened ``O_APPEND``, whole or not at all; on the disk if ``durable``.
-
-    What a full disk cut is taken back, unless another program appended meanwhile: what is its own is never cut. Raises
-    ``OSError``.
-    """
-    begin = written = 0
-    try:
-        while written < len(data):
-            count = os.write(descriptor, memoryview(data)[written:])
-            if not written:
-                begin = os.lseek(descriptor, 0, os.SEEK_CUR) - count
-            written += count
-        if durable:
-            os.fsync(descriptor)
-    except OSError:
-        if written:
-            _take_back(descriptor, begin, begin + written)
-        raise
-
-
-def _take_back(descriptor: int, begin: int, end: int) -> None:
-    with suppress(OSError):
-        if os.lseek(descriptor, 0, os.SEEK_CUR) == os.fstat(descriptor).st_size == end:
-            os.ftruncate(descriptor, begin)
-
-
-def _write(descriptor: int, lines: list[bytes], durable: bool) -> None:
-    torn = _is_torn(descriptor)
-    for line in lines:
-        append_whole(descriptor, b"\n" + line if torn else line)
-        torn = False
+def _write(path: Path, descriptor: int, lines: list[bytes], durable: bool) -> None:
+    with Appending(path, descriptor) as appending:
+        behind = b"\n" if _is_torn(descriptor) else b""
+        for line in lines:
+            appending.note(line, behind=behind)
+            append_whole(descriptor, behind + line)
+            behind = b""
     if durable and lines:
         os.fsync(descriptor)

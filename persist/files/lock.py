@@ -18,6 +18,7 @@ from typing import Final
 
 from persist.errors import BusyError, StoreIOError
 from persist.files.folders import PRIVATE_FILE, make_private_folder
+from persist.files.redo import finish_left
 from persist.files.temporary import sweep
 
 LOCK_NAME: Final = ".lock"
@@ -31,12 +32,25 @@ def locked(path: Path, timeout_s: float = WAIT_S) -> Iterator[None]:
     """Hold the lock file at ``path`` for the block; made 0600 where missing, never removed.
 
     Not re-entrant: taking it again inside the block waits until the time is over. The operating system
-    lets go when the holder dies; what a killed one left in the lock's folder is swept away. Raises ``BusyError``
+    lets go when the holder dies; what a killed one left in the lock's folder is swept away, and a line that it cut is
+    finished (``persist.files.redo``), so that whoever moves or rewrites a file finds it whole. Raises ``BusyError``
     after ``timeout_s`` seconds, ``StoreIOError`` where the file cannot be made.
+    """
+    make_private_folder(path.parent)
+    with locked_as_left(path, timeout_s):
+        if path.name == LOCK_NAME:
+            finish_left(path.parent)
+        yield
+
+
+@contextmanager
+def locked_as_left(path: Path, timeout_s: float = WAIT_S) -> Iterator[None]:
+    """Hold the lock file at ``path`` as ``locked`` does, and leave a line that a killed holder cut as it is.
+
+    For who only appends: that finishes it (``persist.files.redo.Appending``). Raises as ``locked``; makes no folder.
     """
     from filelock import FileLock, Timeout
 
-    make_private_folder(path.parent)
     lock = FileLock(
         path, timeout=timeout_s, mode=PRIVATE_FILE, thread_local=False, poll_interval=_POLL_S, preserve_lock_file=True
     )
@@ -83,7 +97,8 @@ def locked_if_free(path: Path) -> Iterator[None]:
 def locked_soon(path: Path, timeout_s: float) -> Iterator[None]:
     """Hold the lock file at ``path`` for the block as ``locked`` does, for a wait so short that it sweeps nothing.
 
-    Never imports filelock. Raises ``BusyError`` after ``timeout_s`` seconds, ``StoreIOError`` as ``locked_if_free``.
+    Nor does it finish what a killed holder cut: who appends does that. Never imports filelock. Raises ``BusyError``
+    after ``timeout_s`` seconds, ``StoreIOError`` as ``locked_if_free``.
     """
     end_s = time.monotonic() + timeout_s
     with ExitStack() as held:

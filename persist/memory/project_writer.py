@@ -14,9 +14,10 @@ from typing import Final
 
 from persist.errors import RefusedError, StoreIOError
 from persist.files import make_private_folder
-from persist.files.append import append_whole
 from persist.files.folders import PRIVATE_FILE
+from persist.files.redo import Appending
 from persist.files.remove import refuse_link_outside
+from persist.files.whole import append_whole
 from persist.lines import encode
 from persist.memory.blocks import PROJECT_FILE
 from persist.memory.describe import one_line
@@ -54,7 +55,7 @@ def append_fact(folder: Path, bullet: str) -> Path:
     except OSError as error:
         raise StoreIOError(path, "append to", error.strerror or str(error)) from error
     try:
-        _append(descriptor, encode(bullet) + b"\n")
+        _append(path, descriptor, encode(bullet) + b"\n")
     except OSError as error:
         raise StoreIOError(path, "append to", error.strerror or str(error)) from error
     finally:
@@ -62,13 +63,13 @@ def append_fact(folder: Path, bullet: str) -> Path:
     return path
 
 
-def _append(descriptor: int, data: bytes) -> None:
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode):
+def _append(path: Path, descriptor: int, data: bytes) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         raise OSError(errno.EINVAL, "it is not a file")
-    size_bytes = found.st_size
-    if size_bytes == 0:
-        data = _HEADING + data
-    elif os.pread(descriptor, 1, size_bytes - 1) != b"\n":
-        data = b"\n" + data
-    append_whole(descriptor, data, durable=True)
+    with Appending(path, descriptor) as appending:
+        size_bytes = os.fstat(descriptor).st_size
+        if size_bytes == 0:
+            data = _HEADING + data
+        behind = b"\n" if size_bytes and os.pread(descriptor, 1, size_bytes - 1) != b"\n" else b""
+        appending.note(data, behind=behind)
+        append_whole(descriptor, behind + data, durable=True)

@@ -72,7 +72,7 @@ def test_the_tree_is_what_the_commands_make(isolated: Path, asx: Asx) -> None:
         assert [one for one in home.aster_home.glob(pattern) if one.is_file()], place
     shown = {place.split("/")[0] for place in places}
     assert {one.name for one in home.aster_home.iterdir()} == shown
-    assert {one.name for one in (home.aster_home / "memory").iterdir() if one.name != ".lock"} == {
+    assert {one.name for one in (home.aster_home / "memory").iterdir() if one.name not in (".lock", ".redo")} == {
         place.split("/")[1] for place in places if place.startswith("memory/")
     }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from persist.memory import MemoryStore
+from tests.faults.cut_lines import Seen, read, seen_after_kill
 
 _LINES: Final = 40
 _WHOLE: Final = re.compile(rb"---\n(?:[a-z_]+: [^\n]*\n)+---\n\n(?:(\S+) line \d+ of a longer text\n)+\1 ends here\n\Z")
@@ -35,17 +36,30 @@ def note_files(folder: Path) -> dict[str, bytes]:
 
 def journal_lines(folder: Path) -> list[dict[str, Any]]:
     """Return the lines of the journal; the test fails where one is not whole."""
-    path = folder / "journal.jsonl"
-    data = path.read_bytes() if path.exists() else b""
+    data = read(folder / "journal.jsonl")
     assert data == b"" or data.endswith(b"\n")
     return [json.loads(line) for line in data.splitlines()]
 
 
+def assert_sound_after_kill(folder: Path, old_facts: bytes = b"") -> tuple[Seen, Seen]:
+    """Check as :func:`assert_sound`, but that a line of the journal or of ``ASTER.md`` may be cut at their ends.
+
+    Returns what was seen of the two, to be looked at again after the next change.
+    """
+    journal = seen_after_kill(folder / "journal.jsonl")
+    _assert_sound(folder, [json.loads(line) for line in journal.lines])
+    return journal, seen_after_kill(folder / "ASTER.md", old_facts)
+
+
 def assert_sound(folder: Path) -> None:
     """Check a whole memory folder: each block is whole, and what the journal names is there with the hash it names."""
+    _assert_sound(folder, journal_lines(folder))
+
+
+def _assert_sound(folder: Path, lines: list[dict[str, Any]]) -> None:
     for name, data in note_files(folder).items():
         assert is_whole(data), (name, data[-80:])
-    for line in journal_lines(folder):
+    for line in lines:
         if "path" in line:
             assert hashlib.sha256((folder / line["path"]).read_bytes()).hexdigest() == line["sha256"]
     for block in MemoryStore(folder).list_blocks(archived=True):

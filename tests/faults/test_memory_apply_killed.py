@@ -21,6 +21,7 @@ from persist.errors import RefusedError
 from persist.memory import MemoryStore
 from persist.memory.steps import read_steps
 from tests.conftest import REPOSITORY
+from tests.faults.cut_lines import Seen, seen_after_kill
 from tests.faults.memory_world import journal_lines
 from tests.index import processes
 from tests.persist.plan_world import PLAN, blocks, facts, fill, take_back, without_times
@@ -47,8 +48,11 @@ class World:
         shutil.copytree(of or self.before, target, symlinks=True)
         return target
 
-    def assert_whole(self, folder: Path) -> None:
-        """Check that every block is what it was, or what the plan makes of it, and the journal has no torn line."""
+    def assert_whole(self, folder: Path) -> tuple[Seen, Seen]:
+        """Check that every block is what it was, or what the plan makes of it; return the two files appended to.
+
+        A line of the journal or of the facts may be cut at their ends: what the next command is to finish.
+        """
         old, made = without_times(blocks(self.before)), without_times(blocks(self.after))
         for name, data in without_times(blocks(folder)).items():
             assert data in (old.get(name), made.get(name)), name
@@ -57,8 +61,12 @@ class World:
             there = blocks(folder)
             assert data in kept or data in there.values(), f"{name} is lost"
         whole = facts(self.before), facts(self.after)
-        assert facts(folder) in whole or (whole[0] in facts(folder) and facts(folder).endswith(b"\n"))
-        journal_lines(folder)
+        journal, project = seen_after_kill(folder / "journal.jsonl"), seen_after_kill(folder / "ASTER.md")
+        if project.cut:
+            assert whole[1].startswith(facts(folder))
+        else:
+            assert facts(folder) in whole or whole[0] in facts(folder)
+        return journal, project
 
     def assert_applied(self, folder: Path) -> None:
         """Check that all was done, and nothing of it twice."""
@@ -79,11 +87,13 @@ class World:
     def finish_or_take_back(self, folder: Path, number: int) -> None:
         """Go on where it was cut short, or take back what was done; both, now the one and now the other."""
         store = MemoryStore(folder)
-        self.assert_whole(folder)
+        seen = self.assert_whole(folder)
         steps = read_steps(folder)
         if number % 2 or not steps:
             done = store.apply(PLAN)
-            assert done.was_begun is bool(steps) or done.was_done
+            assert done.was_begun is bool(steps or seen[0].cut) or done.was_done
+            for one in seen:
+                one.assert_finished()
             self.assert_applied(folder)
             assert store.apply(PLAN).was_done
         else:
@@ -176,8 +186,10 @@ def test_the_command_ended_at_a_random_moment_finishes(number: int, world: World
     time.sleep(random.Random(number).uniform(0.2, 0.7))  # noqa: S311 - moments, not secrets
     running.kill()
     running.wait()
-    world.assert_whole(folder)
+    seen = world.assert_whole(folder)
     assert subprocess.run(words, capture_output=True, env=environment, check=False).returncode == 0
+    for one in seen:
+        one.assert_finished()
     world.assert_applied(folder)
 
 

@@ -28,7 +28,7 @@ def state(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name != ".lock"
+        if path.is_file() and path.name not in (".lock", ".redo")
     }
 
 

@@ -16,7 +16,15 @@ import pytest
 
 from persist.memory import MemoryStore
 from tests.conftest import REPOSITORY
-from tests.faults.memory_world import assert_sound, is_whole, journal_lines, long_text, note_files
+from tests.faults.cut_lines import pad_to_page
+from tests.faults.memory_world import (
+    assert_sound,
+    assert_sound_after_kill,
+    is_whole,
+    journal_lines,
+    long_text,
+    note_files,
+)
 from tests.index import processes
 
 Act = Callable[[MemoryStore], object]
@@ -163,6 +171,11 @@ WRITING: dict[str, Act] = {
 }
 
 
+def helpful(length: int) -> bytes:
+    """Return a line of the journal that is longer by so many bytes."""
+    return b'{"ts":"2026-05-04T08:00:00Z","op":"helpful","name":"there","detail":"' + b"d" * length + b'"}\n'
+
+
 def end_at_random(tmp_path: Path, act: Act, times: int) -> None:
     """End a writer at random moments; after each, all is whole, nothing is lost, and the next change works."""
     moments = random.Random(5)  # noqa: S311 - moments, not secrets
@@ -176,13 +189,14 @@ def end_at_random(tmp_path: Path, act: Act, times: int) -> None:
             while True:
                 act(store)
 
+        pad_to_page(folder / "journal.jsonl", 1 + number % 90, helpful)
         assert processes.run_and_kill(write, moments.uniform(0.0, 0.06))
-        assert_sound(folder)
+        journal, project = assert_sound_after_kill(folder, b"# Project memory\n\n- first\n")
         assert any(data.endswith(b"old ends here\n") for data in note_files(folder).values())
-        facts = (folder / "ASTER.md").read_text()
-        assert facts.startswith("# Project memory\n\n- first\n")
-        assert all(line == "- first" or line.endswith(" end") for line in facts.splitlines()[2:])
+        assert all(line.endswith(b" end") for line in project.lines)
         store.remember(long_text("after"), "There")
+        journal.assert_finished()
+        assert all(line.endswith(b" end") for line in project.assert_finished())
         store.append_project("after end")
         assert store.peek("There").note.body == long_text("after")
         assert is_whole((folder / "there.md").read_bytes())
@@ -229,10 +243,13 @@ def end_command_at_random(home: Path, words: list[str], times: int) -> None:
         time.sleep(moments.uniform(0.08, 0.5))
         running.kill()
         running.wait()
-        assert_sound(folder)
+        seen = assert_sound_after_kill(folder, b"# Project memory\n\n- first\n")
         texts = {data.rsplit(b"\n", 2)[1].split()[0] for data in note_files(folder).values()}
         assert {b"old", b"gone"} <= texts
         store.remember(long_text("after"), "There")
+        for one in seen:
+            one.assert_finished()
+        assert_sound(folder)
         assert store.peek("There").note.body == long_text("after")
 
 

@@ -23,6 +23,7 @@ from cli.app import main
 from tests import builders as make
 from tests.builders import HomeBuilder
 from tests.conftest import REPOSITORY, Asx
+from tests.faults.cut_lines import PAGE_BYTES, pad_to_page, seen_after_kill
 from tests.index.processes import run_and_kill, run_on_small_disk, start
 
 CHANCE = random.Random()  # noqa: S311 - moments to be killed at, no secrets
@@ -69,7 +70,7 @@ def duration_s(words: list[str]) -> float:
 
 def no_leftovers_but(home: HomeBuilder, *allowed: str) -> bool:
     names = {path.name for path in home.aster_home.rglob("*") if path.is_file()}
-    return all(name in allowed or name.startswith(".tmp-") or name == ".lock" for name in names)
+    return all(name in allowed or name.startswith(".tmp-") or name in (".lock", ".redo") for name in names)
 
 
 def entries(home: HomeBuilder) -> list[str]:
@@ -106,9 +107,28 @@ def test_rename(home: HomeBuilder, times: int) -> None:
     for _ in range(times):
         before = path.read_bytes()
         run_and_kill(quietly(*words), CHANCE.random() * took_s)
-        added = path.read_bytes().removeprefix(before)
-        assert added == b"" or json.loads(added)["title"] == "A title"
+        seen = seen_after_kill(path, before)
+        assert len(seen.lines) + bool(seen.cut) <= 1
         assert main(words) == 0
+        added = [json.loads(line)["title"] for line in seen.assert_finished()]
+        assert added == ["A title"] * (len(seen.lines) + bool(seen.cut) + 1)
+
+
+@pytest.mark.parametrize("times", rounds())
+def test_rename_across_a_page(home: HomeBuilder, times: int) -> None:
+    """The line crosses a page each time, at another of its bytes: where a system that copies by pages can cut it."""
+    path = talk(home, "s1")
+    words = ["sessions", "rename", "s1", "A title"]
+    took_s = duration_s(words)
+    for number in range(times):
+        pad_to_page(path, 1 + number, lambda length: make.lines(make.aster_prompt("p" * length, LINES)))
+        before = path.read_bytes()
+        run_and_kill(quietly(*words), (0.5 + CHANCE.random() / 2) * took_s)
+        seen = seen_after_kill(path, before)
+        assert not seen.cut or path.stat().st_size % PAGE_BYTES == 0
+        assert main(words) == 0
+        added = [json.loads(line)["title"] for line in seen.assert_finished()]
+        assert added == ["A title"] * (len(seen.lines) + bool(seen.cut) + 1)
 
 
 @pytest.mark.parametrize("times", rounds())

@@ -145,7 +145,8 @@ class TestRelocate:
         assert path.read_bytes() == before + late
         assert store.relocate("s", "/new") is None
         assert [entry.event.text for entry in store.load("s").events if entry.event] == ["hi", "late"]
-        assert sorted(one.name for one in path.parent.iterdir()) == [".lock", "prompt-history.jsonl", "s.jsonl"]
+        names = sorted(one.name for one in path.parent.iterdir())
+        assert names == [".lock", ".redo", "prompt-history.jsonl", "s.jsonl"]
 
     @needs_leases
     def test_a_program_that_opens_the_log_for_each_line_loses_nothing(self, store: SessionStore) -> None:
@@ -399,5 +400,5 @@ class TestRefusals:
         finally:
             os.umask(before)
         modes = {path.name: path.stat().st_mode & 0o777 for path in [store.home, *store.home.rglob("*")]}
-        assert modes == {"home": 0o700, "sessions": 0o700, ".lock": 0o600, "s.jsonl": 0o600,
+        assert modes == {"home": 0o700, "sessions": 0o700, ".lock": 0o600, ".redo": 0o600, "s.jsonl": 0o600,
                          "prompt-history.jsonl": 0o600}  # fmt: skip

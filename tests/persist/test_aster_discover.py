@@ -91,8 +91,8 @@ class TestDiscover:
     def test_what_is_no_source(self, tmp_path: Path) -> None:
         for name in (
             "credentials.json", "grants/x.jsonl", "plans/x/y.md", "skills/a.md", "sessions/.lock", "sessions/x/.lock",
-            "sessions/x/.tmp-1.jsonl", "sessions/x/notes.txt", "memory/.tmp-1", "memory/.#a.md", "memory/.lock",
-            "memory/.archive/a@01ARZ3NDEKTSV4RRFFQ69G5FAV.md", "archive/claude-code/x.jsonl",
+            "sessions/x/.redo", "sessions/x/.tmp-1.jsonl", "sessions/x/notes.txt", "memory/.tmp-1", "memory/.#a.md",
+            "memory/.lock", "memory/.archive/a@01ARZ3NDEKTSV4RRFFQ69G5FAV.md", "archive/claude-code/x.jsonl",
         ):  # fmt: skip
             put(tmp_path / name)
         put(tmp_path / "sessions/prompt-history.jsonl")

@@ -23,6 +23,7 @@ from persist.aether.store import SessionStore
 from persist.aster import Transcript
 from persist.aster.store import Store
 from persist.memory import MemoryStore
+from tests.faults.cut_lines import pad_to_page, seen_after_kill
 from tests.index.processes import Child, run_and_kill, start
 from tests.persist import aether_records
 
@@ -106,6 +107,11 @@ def test_of_many_that_begin_one_session_at_once_all_write_to_the_same(tmp_path: 
     assert {message.content for message in Transcript.load(path).messages} == {f"from {n}" for n in range(8)}
 
 
+def journal_line(length: int) -> bytes:
+    """Return a line of a memory journal that is longer by so many bytes."""
+    return b'{"ts":"2026-05-04T08:00:00Z","op":"helpful","name":"birds","detail":"' + b"d" * length + b'"}\n'
+
+
 def run_command(words_: list[str], stdin: bytes = b"") -> None:
     """Run ``asx`` in this (forked) process, silently."""
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)))
@@ -150,7 +156,7 @@ def test_a_start_killed_at_any_moment_leaves_no_session_or_a_whole_one(isolated:
 
 
 @KILLS
-def test_an_append_killed_at_any_moment_costs_at_most_the_line_it_was_writing(isolated: Path, kills: int) -> None:
+def test_an_append_killed_at_any_moment_cuts_no_line_that_the_next_does_not_finish(isolated: Path, kills: int) -> None:
     path = Store(isolated / ".local/share/aster").create(APP, session_id="busy").path
     chance = random.Random(23)  # noqa: S311 - moments, no secrets
     killed = 0
@@ -161,14 +167,17 @@ def test_an_append_killed_at_any_moment_costs_at_most_the_line_it_was_writing(is
             json.dumps({"type": "message", "role": "user", "content": text}).encode() + b"\n" for text in texts
         )
         command = ["sessions", "append", "busy"]
+        before = path.read_bytes()
         killed += run_and_kill(partial(run_command, command, stdin), moment(chance, number, 0.15))
+        seen = seen_after_kill(path, before)
         last = json.dumps({"type": "message", "role": "user", "content": f"after {number}"}).encode()
         assert start(partial(run_command, command, last)).wait() == (0, "")
+        assert len(seen.assert_finished()) == len(seen.lines) + bool(seen.cut) + 1
         sent += [*texts, f"after {number}"]
     transcript = Transcript.load(path)
     told = [message.content or "" for message in transcript.messages]
     assert killed > 0
-    assert len(transcript.damaged) <= killed
+    assert transcript.damaged == ()
     assert len(set(told)) == len(told)
     assert [text for text in sent if text in set(told)] == told, "in order, each whole"
     assert [text for text in told if text.startswith("after")] == [f"after {number}" for number in range(kills)]
@@ -192,9 +201,11 @@ def test_a_start_in_aethers_store_killed_at_any_moment_leaves_no_log_or_a_whole_
 
 
 @KILLS
-def test_an_append_to_aethers_store_killed_at_any_moment_costs_at_most_its_line(isolated: Path, kills: int) -> None:
+def test_an_append_to_aethers_store_killed_at_any_moment_cuts_no_line_that_the_next_does_not_finish(
+    isolated: Path, kills: int
+) -> None:
     store = SessionStore()
-    store.create(APP, "a:b", session_id="busy")
+    path = store.create(APP, "a:b", session_id="busy")
     chance = random.Random(37)  # noqa: S311 - moments, no secrets
     killed = 0
     sent: list[str] = []
@@ -203,14 +214,17 @@ def test_an_append_to_aethers_store_killed_at_any_moment_costs_at_most_its_line(
         events = [aether_records.prompt(text, f"{number}-{event}") for event, text in enumerate(texts)]
         stdin = b"".join(json.dumps(event).encode() + b"\n" for event in events)
         command = ["sessions", "append", "busy"]
+        before = path.read_bytes()
         killed += run_and_kill(partial(run_command, command, stdin), moment(chance, number, 0.15))
+        seen = seen_after_kill(path, before)
         last = json.dumps(aether_records.prompt(f"after {number}", f"{number}-after")).encode()
         assert start(partial(run_command, command, last)).wait() == (0, "")
+        assert len(seen.assert_finished()) == len(seen.lines) + bool(seen.cut) + 1
         sent += [*texts, f"after {number}"]
     loaded = store.load("busy")
     told = [entry.event.text or "" for entry in loaded.events if entry.event is not None]
     assert killed > 0
-    assert loaded.malformed <= killed
+    assert loaded.malformed == 0
     assert [text for text in sent if text in set(told)] == told, "in order, each whole"
     assert [text for text in told if text.startswith("after")] == [f"after {number}" for number in range(kills)]
 
@@ -238,17 +252,22 @@ def test_a_delete_in_aethers_store_killed_at_any_moment_takes_that_log_whole_or_
 
 
 @KILLS
-def test_a_recall_killed_at_any_moment_leaves_a_whole_journal_or_one_torn_line(isolated: Path, kills: int) -> None:
+def test_a_recall_killed_at_any_moment_leaves_a_journal_that_the_next_makes_whole(isolated: Path, kills: int) -> None:
     memory = MemoryStore.open()
     memory.remember("The heron stands still.", "Birds")
     chance = random.Random(43)  # noqa: S311 - moments, no secrets
     killed = 0
+    journal = memory.folder / "journal.jsonl"
     for number in range(kills):
+        pad_to_page(journal, 1 + number % 60, journal_line)
+        before = journal.read_bytes()
         killed += run_and_kill(partial(run_command, ["recall", "Birds"]), moment(chance, number, 0.03))
+        seen = seen_after_kill(journal, before)
         assert start(partial(run_command, ["recall", "Birds"])).wait() == (0, "")
+        assert len(seen.assert_finished()) == len(seen.lines) + bool(seen.cut) + 1
     operations, damaged = memory.read_log()
     assert killed > 0
-    assert damaged <= killed
+    assert damaged == 0
     assert kills <= sum(operation.entry.op == "recall" for operation in operations) <= 2 * kills
     assert memory.peek("Birds").note.body == "The heron stands still."
 
@@ -269,6 +288,6 @@ def test_a_relocate_killed_at_any_moment_leaves_the_old_log_or_the_new(tmp_path:
     assert killed > 0
     store.relocate("s", "/last")
     assert (store.cwd("s"), len(store.load("s").events)) == ("/last", 300)
-    assert sorted(one.name for one in path.parent.iterdir()) == [".lock", "s.jsonl"], (
+    assert sorted(one.name for one in path.parent.iterdir()) == [".lock", ".redo", "s.jsonl"], (
         "the copies of the killed are gone"
     )

@@ -391,7 +391,7 @@ class TestPromptHistory:
         path.parent.mkdir()
         path.touch()
         SessionWriter.open(path).user("x")
-        assert sorted(found.name for found in tmp_path.rglob("*")) == [".lock", "a", "b.jsonl"]
+        assert sorted(found.name for found in tmp_path.rglob("*")) == [".lock", ".redo", "a", "b.jsonl"]
 
     def test_rebuilt_it_holds_the_newest_prompts_of_all_sessions(self, tmp_path: Path) -> None:
         one, two = create(tmp_path, "one"), create(tmp_path, "two")

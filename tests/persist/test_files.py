@@ -15,7 +15,7 @@ import pytest
 
 from persist.errors import BusyError, NotFoundError, RefusedError, StoreIOError
 from persist.files import LOCK_NAME, append_lines, locked, write_atomic
-from persist.files.append import _take_back, append_whole
+from persist.files.whole import _take_back, append_whole
 from tests.index.processes import run_on_small_disk
 
 ROOT = Path(__file__).parents[2]

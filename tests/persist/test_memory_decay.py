@@ -20,7 +20,7 @@ from persist.memory import MemoryStore, decaying, list_versions
 from persist.memory.blocks import ARCHIVE_FOLDER
 from persist.memory.decay import HALF_LIFE_DAYS, half_life_days, retention, stale_reason
 from persist.memory.standing import Standing
-from tests.faults.memory_world import assert_sound, journal_lines, long_text, note_files
+from tests.faults.memory_world import assert_sound, assert_sound_after_kill, journal_lines, long_text, note_files
 from tests.index import processes
 
 NOW = "2026-11-30T00:00:00.000Z"
@@ -297,7 +297,7 @@ def end_at_random(tmp_path: Path, times: int) -> None:
         store = MemoryStore(tmp_path / str(number))
         texts = {name: put(store, name, text=long_text(name)) for name in (f"old-{each:02d}" for each in range(40))}
         cut_short += processes.run_and_kill(lambda s=store: s.decay(yes=True, as_of=NOW), moments.uniform(0.0, 0.12))  # type: ignore[misc]
-        assert_sound(store.folder)
+        journal, _ = assert_sound_after_kill(store.folder)
         files = note_files(store.folder)
         for name, data in texts.items():
             places = [place for place in (f"{name}.md", f"{ARCHIVE_FOLDER}/{name}.md") if place in files]
@@ -309,6 +309,8 @@ def end_at_random(tmp_path: Path, times: int) -> None:
         for name, data in texts.items():
             store.restore(name)
             assert (store.folder / f"{name}.md").read_bytes() == data
+        journal.assert_finished()
+        assert_sound(store.folder)
     assert cut_short
 
 
