@@ -23,6 +23,16 @@ class PlainCommand(TyperCommand):
     """A command whose help ends in examples and names arguments as they are typed."""
 
     examples: Sequence[str] = ()
+    missing: str | None = None
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Read the words; where an argument is missing the command's own sentence says so, if it has one."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            if self.missing is None or type(error).__name__ != "MissingParameter":
+                raise
+            ctx.fail(self.missing)
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         """Return the usage line's parts: ``[OPTIONS] QUERY...``."""
@@ -137,7 +147,9 @@ def build_command(name: str, group: str | None = None) -> Command:
     app = new_app()
     app.command(name, cls=PlainCommand)(module.command)
     built = typer.main.get_command(app)
-    cast("PlainCommand", built).examples = module.EXAMPLES
+    command = cast("PlainCommand", built)
+    command.examples = module.EXAMPLES
+    command.missing = getattr(module, "MISSING", None)
     return built
 
 

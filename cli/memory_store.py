@@ -9,10 +9,13 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from cli import output, shapes
+from cli import choices, output, shapes
 from cli.settings import open_places, open_settings
+
+BLOCK: Final = "memory block"
+"""What ``NotFoundError`` calls a block."""
 
 if TYPE_CHECKING:
     from persist.errors import NotFoundError
@@ -58,22 +61,65 @@ def get_block(places: Places, name: str) -> Block:
     raise _unknown(places, name)
 
 
-def fact_called(places: Places, name: str) -> Block | None:
-    """Return the fact of ASTER.md that begins on the line that ``ASTER.md:LINE`` names, as a block without a header."""
-    from cli.recall_answer import fact_line
-    from persist.events import Note
-    from persist.memory.blocks import PROJECT_FILE, Block
-    from persist.memory.project import parse_facts, read_project_bytes
+def print_note(places: Places, name: str, *, session: str | None = None, journaled: bool = True, json: bool) -> None:
+    """Print the block, fact or project file that ``name`` means; of a block the journal tells, unless not wanted.
 
-    line = fact_line(name)
-    for folder in memory_folders(places) if line is not None else ():
+    Raises ``NotFoundError`` and ``StoreIOError``.
+    """
+    from persist.memory.known_blocks import known_block
+    from persist.memory.names import is_of_project
+
+    fact = _of_project(places, name) if is_of_project(name) else None
+    block = fact or get_block(places, name)
+    is_block = fact is None
+    if json:
+        output.emit_json(shapes.block(known_block(block) if is_block else block))
+    else:
+        output.line(output.safe(block.note.body.rstrip("\n")))
+    if journaled and is_block:
+        note_recall(places, block, session)
+
+
+def typed_name(places: Places, words: Sequence[str]) -> str:
+    """Return the name that was typed; of a file of the memory, whose path lists and recalls print, its name."""
+    from persist.memory.names import is_note_file, is_of_project
+
+    typed = choices.joined(words)
+    for folder in memory_folders(places) if typed.startswith("/") else ():
+        below = typed.removeprefix(f"{folder}/")
+        if below != typed and "/" not in below and (is_of_project(below) or is_note_file(below)):
+            return below if is_of_project(below) else below.removesuffix(".md")
+    return typed
+
+
+def _of_project(places: Places, name: str) -> Block | None:
+    """Return ``ASTER.md``, or the fact of it on the line that ``ASTER.md:LINE`` names, as a block without a header.
+
+    ``None`` where a block has this title, or there is no ``ASTER.md``. Raises ``NotFoundError`` for no fact.
+    """
+    from persist.errors import NotFoundError
+    from persist.events import Note
+    from persist.memory.blocks import PROJECT_FILE, Block, find_block
+    from persist.memory.names import fact_line
+    from persist.memory.project import parse_facts, read_project, read_project_bytes
+
+    if name == PROJECT_FILE and any(find_block(folder, name) is not None for folder in memory_folders(places)):
+        return None
+    for folder in memory_folders(places):
         data = read_project_bytes(folder)
-        if data is not None:  # of files of one name that of the highest rank stands, and no other
-            told = (fact for fact in parse_facts(data) if fact.line_number == line)
-            return next(
-                (Block(Note(name, one.text), folder / PROJECT_FILE, len(one.text.encode())) for one in told), None
-            )
-    return None
+        if data is None:
+            continue  # of files of one name that of the highest rank stands, and no other
+        path, line = folder / PROJECT_FILE, fact_line(name)
+        if name == PROJECT_FILE:
+            return Block(Note(name, read_project(folder) or ""), path, len(data))
+        for one in parse_facts(data):
+            if line is not None and one.line_number <= line <= one.line_number + one.text.count("\n"):
+                named = f"{PROJECT_FILE}:{one.line_number}"
+                return Block(Note(named, one.text), path, len(one.text.encode()))
+        break
+    if name == PROJECT_FILE:
+        return None
+    raise NotFoundError("fact", name, f"asx memory show {PROJECT_FILE} prints them all")
 
 
 def note_recall(places: Places, block: Block, session: str | None = None) -> None:
@@ -86,8 +132,8 @@ def note_recall(places: Places, block: Block, session: str | None = None) -> Non
         output.talk(f"the recall is not in the journal: {trouble}")
 
 
-def change_block(name: str, change: Callable[[MemoryStore, str], Change], *, moves: bool = True) -> Change:
-    """Make a change to the block that ``name`` means, and let the index follow; ``moves`` if its file may go elsewhere.
+def change_block(words: Sequence[str], change: Callable[[MemoryStore, str], Change], *, moves: bool = True) -> Change:
+    """Make a change to the block that is named, and let the index follow; ``moves`` if its file may go elsewhere.
 
     Raises what the store raises; ``NotFoundError`` names near blocks, and a block of an older home is ``RefusedError``.
     """
@@ -96,11 +142,12 @@ def change_block(name: str, change: Callable[[MemoryStore, str], Change], *, mov
     from persist.memory.put_aside import files_that_may_go
 
     places = open_places()
+    name = typed_name(places, words)
     try:
         with index_follows(files_that_may_go(places.memory, name) if moves else ()):
             return change(MemoryStore(places.memory), name)
     except NotFoundError as error:
-        if error.what != "memory block":
+        if error.what != BLOCK:
             raise
         for folder in memory_folders(places)[1:]:
             block = find_block(folder, name)
@@ -147,11 +194,26 @@ def tell_change(change: Change, *, json: bool) -> None:
         output.talk(f"the journal does not tell of it: {change.journal_trouble}")
 
 
+def is_put_aside(places: Places, name: str) -> bool:
+    """Tell whether a name that no block has is one that was archived or removed."""
+    from persist.memory.versions import stem_to_restore
+
+    return stem_to_restore(places.memory, name) is not None
+
+
 def _unknown(places: Places, name: str) -> NotFoundError:
     from difflib import get_close_matches
 
     from persist.errors import NotFoundError
+    from persist.memory.blocks import PROJECT_FILE
+    from persist.memory.versions import archived_file, stem_to_restore
 
+    if name == PROJECT_FILE:
+        return NotFoundError(BLOCK, name, f"it holds the facts and is changed by hand: {places.memory / name}")
+    stem = stem_to_restore(places.memory, name)
+    if stem is not None:
+        gone = "is archived" if archived_file(places.memory, stem).exists() else "was removed"
+        return NotFoundError(BLOCK, name, f"it {gone}; to bring it back: asx memory restore {shlex.quote(stem)}")
     known = [text for block in list_all_blocks(places) for text in (block.note.name, block.title) if text]
     near = get_close_matches(name, known)
-    return NotFoundError("memory block", name, f"did you mean {' or '.join(near)}?" if near else "see: asx memory list")
+    return NotFoundError(BLOCK, name, f"did you mean {' or '.join(near)}?" if near else "see: asx memory list")

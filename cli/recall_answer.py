@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
+    from index.recall.recall import MemoryAnswer
     from index.recall.turns import TurnsAnswer
     from index.settings import Settings
     from persist.recall.answer import Verdict
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from persist.recall.scope import Place
 
 Status = Literal["ok", "nothing_relevant", "stale", "damaged", "partial"]
+OWN_AGENT: Final = "aster"
+HOOK_READS_S: Final = 1.0
+"""So long a hook reads notes where there is no index: half of what it has (``cli.hook_process.LIMIT_S``)."""
 _PIECE: Final = re.compile(r"[^\W_]+")
 
 
@@ -30,7 +34,7 @@ class Asked:
 
     ``cwd`` is the absolute folder in which it was typed, ``as_of`` the moment in the index's form; ``index`` is what
     ``--index`` was given. A hook is answered without turns where there is no index; ``counts_turns`` asks how many
-    would help where nothing else does.
+    would help where nothing else does, ``looks_elsewhere`` which notes of other projects.
     """
 
     prompt: str
@@ -41,6 +45,7 @@ class Asked:
     with_turns: bool = False
     is_hook: bool = False
     counts_turns: bool = False
+    looks_elsewhere: bool = False
     may_refresh: bool = True
     index: str | None = None
 
@@ -74,7 +79,8 @@ class Answer:
     the prompt's words, the heaviest first, and ``words`` maps them to what was typed. ``notes`` are sentences about
     what went wrong; ``behind`` are those about an index that is older than the files, ``without_index`` says that there
     is none yet. ``turns`` is null where they were not asked for; ``helpful_turns`` is how many would help where no item
-    does. ``has_words`` is false for a prompt of grammar and signs alone, that tells nothing.
+    does, ``elsewhere`` what would help in another project, the best first. ``has_words`` is false for a prompt of
+    grammar and signs alone, that tells nothing.
     """
 
     status: Status
@@ -89,6 +95,7 @@ class Answer:
     without_index: str | None = None
     turns: TurnsAnswer | None = None
     helpful_turns: int = 0
+    elsewhere: tuple[Verdict, ...] = ()
     has_words: bool = True
 
 
@@ -106,7 +113,9 @@ def answer(asked: Asked) -> Answer:
     settings, notes = _settings(asked.index)
     behind = _fresh(settings) if asked.may_refresh and not notes else ()
     place = place_of(asked.cwd, str(current_home()))
-    found = recall_memory(settings, asked.prompt, place, asked.as_of, asked.limit)
+    found = recall_memory(
+        settings, asked.prompt, place, asked.as_of, asked.limit, HOOK_READS_S if asked.is_hook else None
+    )
     words = typed_words(asked.prompt)
     for term in found.terms:
         if term.typed is not None:  # read as another word than was typed
@@ -114,6 +123,7 @@ def answer(asked: Asked) -> Answer:
     items = tuple(_item(one.verdict, one.quoted, words) for one in found.given)
     has_none = not found.from_index and not os.path.lexists(settings.index_path)
     turns, trouble = _turns(settings, asked, place)
+    elsewhere = _elsewhere(settings, asked, found) if asked.looks_elsewhere and not items else ()
     told = Answer(
         found.status,
         items,
@@ -125,6 +135,7 @@ def answer(asked: Asked) -> Answer:
         (*notes, *(found.notes[1:] if has_none else found.notes), *trouble),
         behind,
         found.notes[0] if has_none else None,
+        elsewhere=elsewhere,
         has_words=bool(prompt_units(asked.prompt)),
     )
     if turns is None:
@@ -132,6 +143,16 @@ def answer(asked: Asked) -> Answer:
     if not asked.with_turns:
         return replace(told, helpful_turns=0 if items else len(turns.hits))
     return _with_turns(told, turns)
+
+
+def _elsewhere(settings: Settings, asked: Asked, here: MemoryAnswer) -> tuple[Verdict, ...]:
+    """Return what would help with the prompt were it typed in another project. Cost: another recall."""
+    from index.recall.recall import recall_memory
+    from persist.recall.scope import ANYWHERE
+
+    found = recall_memory(settings, asked.prompt, ANYWHERE, asked.as_of, asked.limit)
+    known = {one.candidate.key for one in here.refused}
+    return tuple(one.verdict for one in found.given if one.verdict.candidate.key not in known)
 
 
 def _turns(settings: Settings, asked: Asked, place: Place) -> tuple[TurnsAnswer | None, tuple[str, ...]]:
@@ -207,8 +228,10 @@ def _fresh(settings: Settings) -> tuple[str, ...]:
 
 
 def _item(verdict: Verdict, quoted: Quoted, words: Mapping[str, str]) -> Item:
+    from persist.memory.names import fact_line
+
     candidate = verdict.candidate
-    line = fact_line(quoted.name)
+    line = fact_line(quoted.name) if candidate.agent == OWN_AGENT else None
     return Item(
         kind="block" if line is None else "fact",
         quoted=quoted,
@@ -254,9 +277,3 @@ def typed_words(prompt: str) -> dict[str, str]:
     for piece in _PIECE.findall(prompt.casefold()):
         found.setdefault(one_word(piece), piece)
     return found
-
-
-def fact_line(name: str) -> int | None:
-    """Return the line of a fact of ASTER.md that is called so, ``None`` for any other name."""
-    file, colon, line = name.partition(":")
-    return int(line) if file == "ASTER.md" and colon and line.isdecimal() and line.isascii() else None

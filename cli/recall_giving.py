@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cli.recall_answer import Asked, Item
-
-STORE_AGENT = "aster"
+from cli.recall_answer import OWN_AGENT, Asked, Item
 
 
 class Given(NamedTuple):
@@ -37,5 +35,5 @@ def note_given(folder: Path, items: Sequence[Item], asked: Asked) -> str | None:
     from persist import times
     from persist.memory.journal_writer import append_recalls
 
-    names = [Path(item.quoted.path).stem for item in items if item.kind == "block" and item.agent == STORE_AGENT]
+    names = [Path(item.quoted.path).stem for item in items if item.kind == "block" and item.agent == OWN_AGENT]
     return append_recalls(folder, names, session=asked.session, ts=times.now()) if names else None

@@ -60,6 +60,7 @@ def answer_stdin(options: RecallOptions) -> None:
     from cli.recall_options import asked_of
     from cli.settings import open_places
     from cli.shapes.recall import hook
+    from index.recall.recall import OUT_OF_TIME
 
     places = open_places(options.index)
     try:
@@ -72,7 +73,7 @@ def answer_stdin(options: RecallOptions) -> None:
     asked = asked_of(options, submitted.prompt, submitted.cwd, submitted.session, is_hook=True)
     found = answer(asked)
     for note in found.notes:
-        _note(places, "io", note)
+        _note(places, "timeout" if note == OUT_OF_TIME else "io", note)
     out = given(found.items, options.max_characters)
     if not out.text:
         return

@@ -97,6 +97,7 @@ def asked_of(
     *,
     is_hook: bool = False,
     counts_turns: bool = False,
+    looks_elsewhere: bool = False,
 ) -> Asked:
     """Return the question that a prompt is; ``cwd`` and ``session`` are what a hook knows, an option goes before it."""
     from persist import times
@@ -111,6 +112,7 @@ def asked_of(
         with_turns=options.with_turns,
         is_hook=is_hook,
         counts_turns=counts_turns,
+        looks_elsewhere=looks_elsewhere,
         may_refresh=options.may_refresh,
         index=options.index,
     )

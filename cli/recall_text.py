@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from cli import output
@@ -14,6 +17,7 @@ from cli.tables import Column, table_of_sentences
 if TYPE_CHECKING:
     from index.recall.turns import TurnHit
     from persist.recall.answer import Verdict
+    from persist.recall.candidate import Candidate
 
 _COLUMNS: Final = (
     Column("candidate", shrinks_to=20),
@@ -49,11 +53,12 @@ def print_why(answer: Answer) -> None:
         return
     if answer.terms:
         _print_words(answer)
-    if not answer.considered:
+    if not answer.considered and not answer.elsewhere:
         output.line("no candidate has one of its words")
         output.talk("a note is also found by words that it lacks, as its aliases: asx remember --alias")
         return
     rows = [_row(verdict, answer) for verdict in (*answer.chosen, *answer.refused)]
+    rows += [_row(one, answer, f"is about another project, {project_of(one.candidate)}") for one in answer.elsewhere]
     if answer.turns is not None:
         rows += [_turn_row(hit, answer) for hit in answer.turns.hits]
         rows += [(one.session_id, "no", "", "", "", "", one.reason) for one in answer.turns.refused]
@@ -82,19 +87,35 @@ def print_notes(answer: Answer, *, is_explained: bool) -> None:
         return
     if answer.helpful_turns:
         output.talk(f"no note helps, but {count(answer.helpful_turns, 'past turn')} may: add --turns")
-    else:
+    if answer.elsewhere:
+        output.talk(_told_elsewhere(answer.elsewhere))
+    elif not answer.helpful_turns:
         output.talk("no note helps with this prompt; --explain says why")
 
 
-def _row(verdict: Verdict, answer: Answer) -> tuple[object, ...]:
+def project_of(candidate: Candidate) -> str:
+    """Return which project a note is limited to; of another agent's note that names none the folder it lies in."""
+    return candidate.project or str(PurePath(candidate.path).parent)
+
+
+def _told_elsewhere(elsewhere: Sequence[Verdict]) -> str:
+    first = elsewhere[0].candidate
+    project = output.safe_line(project_of(first))
+    more = f", and {count(len(elsewhere) - 1, 'other note')} of other projects" if len(elsewhere) > 1 else ""
+    cure = f"; to ask there: --cwd {shlex.quote(project)}" if (first.project or "").startswith("/") else ""
+    return f"no note helps here, but {output.safe_line(first.name)} of {project} has the words{more}{cure}"
+
+
+def _row(verdict: Verdict, answer: Answer, refused: str | None = None) -> tuple[object, ...]:
+    """Return the cells of a candidate; ``refused`` is why it is not given although it is chosen."""
     return (
         verdict.candidate.name,
-        "yes" if verdict.is_chosen else "no",
+        "yes" if verdict.is_chosen and refused is None else "no",
         f"{verdict.evidence:.1f}",
         f"{verdict.coverage:.0%}",
         f"{verdict.score:.1f}",
         " ".join(shown(verdict.matched, answer.words)),
-        verdict.reason if not verdict.is_chosen else _enough(verdict, answer),
+        refused or (verdict.reason if not verdict.is_chosen else _enough(verdict, answer)),
     )
 
 

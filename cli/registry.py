@@ -52,7 +52,7 @@ GROUP_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "memory": {
         "list": "List memory blocks, newest first.",
-        "show": "Print one memory block.",
+        "show": "Print one memory block, or a fact.",
         "add": "Keep a note: a block with a title, without one a fact of ASTER.md.",
         "remove": "Take a memory block away; its text is kept aside.",
         "archive": "Put a memory block into the archive.",

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from cli import exits, output, shapes
+from cli.memory_rows import print_rows
 from cli.memory_store import list_all_blocks, memory_folders
-from cli.moments import age, count
-from cli.tables import Column, table
+from cli.moments import count
 
 if TYPE_CHECKING:
     from persist.events import NoteFact
     from persist.memory.journal import Operation
     from persist.places import Places
-
-_COLUMNS: Final = (Column("age", right=True), Column("name", shrinks_to=24), Column("description", shrinks_to=20))
 
 
 def print_of_session(places: Places, session: str, *, archived: bool, json: bool) -> int:
@@ -32,19 +30,7 @@ def print_of_session(places: Places, session: str, *, archived: bool, json: bool
         listed = shapes.memory_list(places.memory, project, known_blocks(blocks))
         output.emit_json(shapes.memory_of_session(listed, shown))
     else:
-        rows = [
-            (
-                age(block.note.updated_at or block.note.created_at),
-                block.note.name + (" (archived)" if block.note.archived else ""),
-                block.note.description,
-            )
-            for block in blocks
-        ]
-        rows += [("", f"ASTER.md:{fact.line_number}", fact.text) for fact in shown.facts]
-        if rows:
-            for text in table(_COLUMNS, rows, output.table_columns()):
-                output.line(text)
-        else:
+        if not print_rows(blocks, shown.facts):
             output.talk(f"nothing in {places.memory} is known to be of session {output.safe_line(session)}")
     if left_out:
         output.talk(f"{count(left_out, 'archived block')} left out: --archived")

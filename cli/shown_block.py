@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from cli import exits, output, shapes
-from cli.memory_store import get_block, memory_folders
+from cli.memory_store import get_block, memory_folders, typed_name
 from cli.session_text import MAX_SHOWN_CHARACTERS, print_event, print_head
 from cli.settings import open_places, open_settings
 
@@ -35,6 +35,7 @@ def show_block(name: str, *, json: bool, index: str | None) -> int:
     from persist.memory.known_blocks import known_block
 
     places = open_places()
+    name = typed_name(places, [name])
     fact = _FACT.match(name)
     if fact is None:
         block = get_block(places, name)
@@ -86,7 +87,7 @@ def _fact_at(places: Places, line_number: int) -> tuple[Path, NoteFact]:
             if fact.line_number <= line_number <= fact.line_number + fact.text.count("\n"):
                 return folder, fact
         break
-    raise NotFoundError("fact", f"ASTER.md:{line_number}", "asx memory list --json has the text of ASTER.md")
+    raise NotFoundError("fact", f"ASTER.md:{line_number}", "asx memory show ASTER.md prints them all")
 
 
 def _as_block(folder: Path, fact: NoteFact) -> Block:

@@ -102,8 +102,6 @@ class Applier:
             statements.DELETE_MEASURES,
         ):
             connection.executemany(statement, ids)
-        candidates = connection.execute(statements.CANDIDATE_IDS, place).fetchall()
-        connection.executemany(statements.DELETE_MEMORY_WORDS, candidates)
         for statement in statements.DELETE_OF_SOURCE:
             connection.execute(statement, place)
 
@@ -137,14 +135,14 @@ class Applier:
             (statements.INSERT_BLOCK, rows.blocks),
             (statements.INSERT_MEMORY_FACT, rows.memory_facts),
             (statements.INSERT_CANDIDATE, rows.candidates),
-            (statements.INSERT_MEMORY_WORDS, rows.memory_words),
             (statements.INSERT_BLOCK_NAME, rows.block_names),
             (statements.INSERT_ERROR, rows.errors),
         ):
             if tuples:
                 many(statement, tuples)
-        if self.touching and rows.block_names:
+        if self.touching:
             many(statements.TOUCH_NAME, [(key,) for key, _ in rows.block_names])
+            many(statements.TOUCH_CANDIDATE, [(row[0],) for row in rows.candidates])
 
     def save_source(self, source_id: int, state: SourceState) -> None:
         """Store fingerprint, checkpoint and counts of a source, in the same transaction as its rows."""

@@ -5,8 +5,9 @@ Reads only. The text is ``persist.digest``'s; here stands which session is meant
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from index.errors import AsterIndexError
 from index.results import EventRow, SessionRow
@@ -35,25 +36,35 @@ def digest_session(settings: Settings, text: str, cwd: str) -> SessionDigest:
     through by bounded reads. Raises ``NotFoundError``, ``AmbiguousError``, ``RefusedError`` for what is no id, and
     ``StoreIOError`` for a transcript that cannot be read. Cost: the session's files, read once.
     """
-    found = find_session_of(settings, text, cwd)
+    damaged = Counter[str]()
+    found = find_session_of(settings, text, cwd, damaged)
     if not isinstance(found, StoredSession):
-        return _digested(*found)
+        return _digested(*found, damaged)
     path = str(found.path)
     for look in (show_session, show_from_files):
         try:
-            row, events = look(settings, f"{found.agent}:{found.session_id}")
+            row, events = look(settings, f"{found.agent}:{found.session_id}", damaged)
         except (NotFoundError, AsterIndexError):
             continue
         if path in row.paths:
-            return _digested(row, (event for event in events if event.source_path == path))
-    read = read_events(settings, found.agent, TRANSCRIPT, path, "", frozenset())
+            of_path = (event for event in events if event.source_path == path)
+            return _digested(row, of_path, damaged, path)
+    read = read_events(settings, found.agent, TRANSCRIPT, path, "", frozenset(), damaged)
     head = Head(found.session_id, found.agent)
-    return SessionDigest(head, digest(head, map(_said, read)))
+    return _counted(head, read, damaged)
 
 
-def _digested(row: SessionRow, events: Iterable[EventRow]) -> SessionDigest:
+def _digested(
+    row: SessionRow, events: Iterable[EventRow], damaged: Counter[str], path: str | None = None
+) -> SessionDigest:
+    """Return the digest of a session; where ``path`` is given the damage of that file alone counts."""
     head = Head(row.session_id, row.agent, row.title, row.project, row.created_at, row.updated_at)
-    return SessionDigest(head, digest(head, map(_said, events)))
+    return _counted(head, events, damaged, path)
+
+
+def _counted(head: Head, events: Iterable[EventRow], damaged: Counter[str], path: str | None = None) -> SessionDigest:
+    found = digest(head, map(_said, events))
+    return SessionDigest(head, replace(found, damaged_lines=damaged.total() if path is None else damaged[path]))
 
 
 def _said(event: EventRow) -> Said:

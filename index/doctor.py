@@ -13,8 +13,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from index.errors import IndexBusyError, IndexNewerError, IndexUnusableError, NoIndexError
+from index.errors import AsterIndexError, IndexBusyError, IndexNewerError, IndexUnusableError, NoIndexError
 from index.opening import open_reader
+from index.recall_lines import is_behind_by_recalls_alone
 from index.settings import Settings, load_settings
 from index.sqlite_errors import SEARCH_BUSY_TIMEOUT_MS
 from index.status import status
@@ -75,11 +76,18 @@ def _of_index(environment: Environment, cwd: Path, index: str | None) -> Iterato
     elif not found.usable:
         yield Finding("index", found.why or f"{found.path} cannot be used", _cure_of(found.path))
     else:
-        if found.stale:
+        if found.stale and not _is_behind_by_recalls(settings):
             yield Finding("index", found.why or "the files are newer than the index", "asx ingest")
         for agent in found.agents.values():
             for path, why in agent.held:
                 yield Finding("index", f"{path} cannot be read: {why}", "see to the file, then run asx ingest")
+
+
+def _is_behind_by_recalls(settings: Settings) -> bool:
+    try:
+        return is_behind_by_recalls_alone(settings)
+    except AsterIndexError:  # another program's writing came in between
+        return False
 
 
 def _cure_of(path: Path) -> str:

@@ -27,19 +27,23 @@ NATURAL_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "memory_provenance": ("path", "name"),
     "parse_errors": ("agent", "source_path", "line_number", "byte_offset", "error"),
     "recall words": ("agent", "path", "line_number"),
+    "recall places": ("word",),
+    "recall totals": ("candidates",),
     "recall lines": ("path", "line_number", "op"),
 }
 """Each dumped view with the columns by which its rows are found again and ordered."""
 
 _UNSEEN: Final[Mapping[str, str]] = {
-    "recall words": """SELECT a.name AS agent, s.path AS path, f.line_number AS line_number, c.name_words AS name_words,
-  c.description_words AS description_words, c.body_words AS body_words, w.name AS name, w.description AS description,
-  w.body AS body, w.aliases AS aliases
+    "recall words": """SELECT a.name AS agent, s.path AS path, f.line_number AS line_number, c.text_key AS text_key,
+  c.name_words AS name_words, c.description_words AS description_words, c.body_words AS body_words, c.name AS name,
+  c.description AS description, c.body AS body, c.aliases AS aliases
 FROM candidate_rows c
-JOIN memory_words w ON w.rowid = c.id
 JOIN source_rows s ON s.id = c.source_id
 JOIN agents a ON a.id = s.agent_id
 LEFT JOIN memory_fact_rows f ON f.id = c.id""",
+    "recall places": """SELECT word, texts, length(in_aliases) AS in_aliases, length(in_name) AS in_name,
+  length(in_description) AS in_description, length(in_body) AS in_body FROM memory_words""",
+    "recall totals": "SELECT * FROM memory_totals",
     "recall lines": """SELECT s.path AS path, j.line_number AS line_number, j.op AS op, j.more AS more
 FROM journal_rows j JOIN source_rows s ON s.id = j.source_id WHERE j.more IS NOT NULL""",
 }

@@ -29,7 +29,7 @@ from index.sqlite_errors import (
 from migrations import APPLICATION_ID, GENERATION
 from persist.recall import WORDS_VERSION
 
-PROJECTION_VERSION: Final = 2
+PROJECTION_VERSION: Final = 3
 """Raised whenever the same bytes give other rows; a golden test of projected rows fails until it is."""
 SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 """What SQLite may put beside a database, by the end of its name."""

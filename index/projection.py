@@ -67,7 +67,6 @@ class LocalRows:
     blocks: list[Row] = field(default_factory=list)
     memory_facts: list[Row] = field(default_factory=list)
     candidates: list[Row] = field(default_factory=list)
-    memory_words: list[Row] = field(default_factory=list)
     block_names: list[Row] = field(default_factory=list)
     errors: list[Row] = field(default_factory=list)
     prose: list[Row] = field(default_factory=list)
@@ -79,7 +78,7 @@ class LocalRows:
         """Return the rows of each table, always in the same order."""
         return (
             self.events, self.measures, self.usage, self.traits, self.prompts, self.journal, self.blocks,
-            self.memory_facts, self.candidates, self.memory_words, self.block_names, self.errors, self.prose,
+            self.memory_facts, self.candidates, self.block_names, self.errors, self.prose,
             self.prompt_keys, self.prose_keys,
         )  # fmt: skip
 
@@ -231,8 +230,7 @@ class Projector:
         self.next_id += 1
 
     def _add_candidate(self, source_id: int, words: FieldWords) -> None:
-        self.rows.candidates.append((self.next_id, source_id, *words.counts))
-        self.rows.memory_words.append((self.next_id, *words.texts))
+        self.rows.candidates.append((self.next_id, source_id, words.text_key, *words.counts, *words.texts))
         self.rows.size_characters += 2 * sum(map(len, words.texts))
 
     def _add_prose(self, field_code: int, source_id: int, sort_ts: str | None, text: str, text_hash: int) -> None:

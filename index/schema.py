@@ -164,7 +164,20 @@ _memory_facts = _table(
 _candidates = _table(
     "candidate_rows",
     _key(),
-    *_needed(INTEGER, "source_id", "name_words", "description_words", "body_words"),
+    *_needed(INTEGER, "source_id", "text_key", "name_words", "description_words", "body_words"),
+    *_needed(TEXT, "name", "description", "body", "aliases"),
+)
+_table(
+    "memory_words",
+    _key(),
+    *_needed(TEXT, "word"),
+    *_needed(INTEGER, "texts"),
+    *_needed(BLOB, "in_aliases", "in_name", "in_description", "in_body"),
+    UniqueConstraint("word"),
+)
+_table(
+    "memory_totals",
+    *_needed(INTEGER, "candidates", "texts", "name_words", "description_words", "body_words", "with_aliases"),
 )
 _names = _table(
     "block_names",
@@ -234,6 +247,14 @@ Index("block_rows_source", _blocks.c.source_id)
 Index("memory_fact_rows_source", _memory_facts.c.source_id)
 Index("candidate_rows_source", _candidates.c.source_id)
 Index("candidate_rows_nameless", _candidates.c.id, sqlite_where=_candidates.c.name_words == 0)
+Index("candidate_rows_aliases", _candidates.c.id, sqlite_where=_candidates.c.aliases != "")
+Index(
+    "candidate_rows_text",
+    _candidates.c.text_key,
+    _candidates.c.name_words,
+    _candidates.c.description_words,
+    _candidates.c.body_words,
+)
 Index("block_names_block", _names.c.block_id)
 Index("error_rows_place", _errors.c.source_id, _errors.c.line_number)
 Index("prose_newest", _prose.c.field, _prose.c.hidden, _prose.c.sort_ts, _prose.c.source_id)

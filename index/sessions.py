@@ -7,6 +7,7 @@ what ``show_session`` gives is read from the transcripts at that moment.
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -127,17 +128,19 @@ def session_totals(settings: Settings, session: SessionRow) -> SessionTotals | N
         connection.close()
 
 
-def show_session(settings: Settings, text: str) -> tuple[SessionRow, Iterator[EventRow]]:
+def show_session(
+    settings: Settings, text: str, damaged: Counter[str] | None = None
+) -> tuple[SessionRow, Iterator[EventRow]]:
     """Return a session and its events, whole, source after source; the events are read as they are taken.
 
     ``text`` is an id, a prefix of at least four characters that fits one session, or ``agent:id``. Raises
     ``NotFoundError``, ``AmbiguousError``, and while events are taken ``StoreIOError`` for a transcript that cannot be
-    read.
+    read. ``damaged`` is that of ``read_events``.
     """
     try:
         connection = open_reader(settings.index_path)
     except NoIndexError:
-        return show_from_files(settings, text)
+        return show_from_files(settings, text, damaged)
     try:
         with translate_read_errors(settings.index_path):
             row_id, session = find_session(connection, text)
@@ -147,7 +150,7 @@ def show_session(settings: Settings, text: str) -> tuple[SessionRow, Iterator[Ev
             }
     finally:
         connection.close()
-    return session, _events(settings, sources, hidden)
+    return session, _events(settings, sources, hidden, damaged)
 
 
 def find_session(connection: sqlite3.Connection, text: str) -> tuple[int, SessionRow]:
@@ -173,14 +176,17 @@ def split_id(connection: sqlite3.Connection, text: str) -> tuple[str | None, str
 
 
 def _events(
-    settings: Settings, sources: list[tuple[str, str, str, str, int]], hidden: dict[int, frozenset[int]]
+    settings: Settings,
+    sources: list[tuple[str, str, str, str, int]],
+    hidden: dict[int, frozenset[int]],
+    damaged: Counter[str] | None,
 ) -> Iterator[EventRow]:
     unreadable: StoreIOError | None = None
     for agent, kind, path, root, source_id in sources:
         if kind != TRANSCRIPT:
             continue
         try:
-            yield from read_events(settings, agent, kind, path, root, hidden[source_id])
+            yield from read_events(settings, agent, kind, path, root, hidden[source_id], damaged)
         except StoreIOError as error:
             unreadable = unreadable or error  # one file's fault must not hide the others; told at the end
     if unreadable is not None:

@@ -34,11 +34,11 @@ INSERT_MEMORY_FACT: Final = (
     "INSERT INTO memory_fact_rows (id, source_id, line_number, offset_bytes) VALUES (?, ?, ?, ?)"
 )
 INSERT_CANDIDATE: Final = """INSERT INTO candidate_rows (
-  id, source_id, name_words, description_words, body_words
-) VALUES (?, ?, ?, ?, ?)"""
-INSERT_MEMORY_WORDS: Final = "INSERT INTO memory_words (rowid, name, description, body, aliases) VALUES (?, ?, ?, ?, ?)"
+  id, source_id, text_key, name_words, description_words, body_words, name, description, body, aliases
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_BLOCK_NAME: Final = "INSERT OR IGNORE INTO block_names (key, block_id) VALUES (?, ?)"
 TOUCH_NAME: Final = "INSERT OR IGNORE INTO touched_name (key) VALUES (?)"
+TOUCH_CANDIDATE: Final = "INSERT OR IGNORE INTO touched_candidate (id, words) VALUES (?, '')"
 INSERT_ERROR: Final = """INSERT INTO error_rows (
   source_id, line_number, offset_bytes, error, line_excerpt
 ) VALUES (?, ?, ?, ?, ?)"""
@@ -87,6 +87,7 @@ TOUCHED_TABLES: Final = (
     "CREATE TEMP TABLE IF NOT EXISTS touched_import (id INTEGER PRIMARY KEY)",
     "CREATE TEMP TABLE IF NOT EXISTS touched_tree (id INTEGER PRIMARY KEY)",
     "CREATE TEMP TABLE IF NOT EXISTS touched_name (key INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE IF NOT EXISTS touched_candidate (id INTEGER PRIMARY KEY, words TEXT)",
 )
 CLEAR_TOUCHED: Final = (
     "DELETE FROM touched_identity",
@@ -95,6 +96,7 @@ CLEAR_TOUCHED: Final = (
     "DELETE FROM touched_message",
     "DELETE FROM touched_hash",
     "DELETE FROM touched_name",
+    "DELETE FROM touched_candidate",
 )
 
 
@@ -103,6 +105,8 @@ def _of_source(alias: str) -> str:
     return f"{alias}.source_id = :source_id AND {alias}.line_number >= :line_number"
 
 
+HELD_WORDS: Final = "name || ' ' || description || ' ' || body || ' ' || aliases"
+"""All words of a candidate, with white space between them."""
 _OF_SOURCE: Final = "source_id = :source_id AND line_number >= :line_number"
 TOUCH_SOURCE: Final = (
     f"INSERT OR IGNORE INTO touched_identity SELECT identity FROM event_rows WHERE {_OF_SOURCE}",
@@ -122,6 +126,8 @@ SELECT session_row FROM source_rows WHERE id = :source_id AND session_row IS NOT
     """INSERT OR IGNORE INTO touched_name
 SELECT n.key FROM block_rows b CROSS JOIN block_names n ON n.block_id = b.id
 WHERE b.source_id = :source_id AND 0 >= :line_number""",
+    f"""INSERT OR IGNORE INTO touched_candidate
+SELECT id, {HELD_WORDS} FROM candidate_rows WHERE source_id = :source_id AND 0 >= :line_number""",
     f"""INSERT OR IGNORE INTO touched_name
 SELECT slug_key FROM journal_rows WHERE {_OF_SOURCE} AND op = 'remember' AND slug_key IS NOT NULL
 UNION ALL SELECT title_key FROM journal_rows WHERE {_OF_SOURCE} AND op = 'remember' AND title_key IS NOT NULL""",
@@ -138,8 +144,6 @@ DELETE_WORDS: Final = "DELETE FROM prose_words WHERE rowid = ?"
 DELETE_PROSE: Final = "DELETE FROM prose WHERE id = ?"
 DELETE_PROMPT_KEY: Final = "DELETE FROM prompt_keys WHERE rowid = ?"
 DELETE_PROSE_KEY: Final = "DELETE FROM prose_keys WHERE rowid = ?"
-CANDIDATE_IDS: Final = "SELECT id FROM candidate_rows WHERE source_id = :source_id AND 0 >= :line_number ORDER BY id"
-DELETE_MEMORY_WORDS: Final = "DELETE FROM memory_words WHERE rowid = ?"
 DELETE_MEASURES: Final = "DELETE FROM measures WHERE event_id = ?"
 DELETE_OF_SOURCE: Final = (
     f"DELETE FROM event_rows WHERE {_OF_SOURCE}",
@@ -155,7 +159,7 @@ WHERE block_id IN (SELECT id FROM block_rows WHERE source_id = :source_id AND 0 
     "DELETE FROM block_rows WHERE source_id = :source_id AND 0 >= :line_number",
 )
 
-FULL_TEXT_TABLES: Final = ("prompt_keys", "prose_keys", "prose_words", "memory_words")
+FULL_TEXT_TABLES: Final = ("prompt_keys", "prose_keys", "prose_words")
 BULK_LOADING: Final = (("hashsize", 4 * 1024 * 1024), ("automerge", 0), ("crisismerge", 1999))
 """While loading: no merging, and a hash that fits the processor's cache (a third of the time; docs/decisions.md)."""
 AFTER_LOADING: Final = (("hashsize", 1024 * 1024), ("automerge", 4), ("crisismerge", 16))

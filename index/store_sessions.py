@@ -8,6 +8,7 @@ only. Sessions of other agents can be resumed, and are refused to whoever would 
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -130,9 +131,12 @@ def latest_session(settings: Settings, cwd: str, agent: str = ASTER) -> StoredSe
     raise NotFoundError("session with a prompt in", project_of(cwd), _BEGINS.get(agent, own_way))
 
 
-def find_session_of(settings: Settings, text: str, cwd: str) -> StoredSession | tuple[SessionRow, Iterable[EventRow]]:
+def find_session_of(
+    settings: Settings, text: str, cwd: str, damaged: Counter[str] | None = None
+) -> StoredSession | tuple[SessionRow, Iterable[EventRow]]:
     """Return the session of any agent that ``text`` names: of the stores its file, of others what is known of it.
 
+    ``damaged`` is that of ``index.transcripts.read_events``.
     Raises ``NotFoundError``, ``AmbiguousError``, and ``RefusedError`` for what is no id.
     """
     agent, colon, rest = text.partition(":")
@@ -147,7 +151,7 @@ def find_session_of(settings: Settings, text: str, cwd: str) -> StoredSession | 
     if isinstance(problem, AmbiguousError):
         raise problem
     try:
-        row, events = _find_anywhere(settings, text)
+        row, events = _find_anywhere(settings, text, damaged)
     except NotFoundError:
         if len(stored) > 1:
             raise _ambiguous(text, stored) from None
@@ -198,12 +202,14 @@ def _refuse_shared(settings: Settings, text: str) -> None:
         return
 
 
-def _find_anywhere(settings: Settings, text: str) -> tuple[SessionRow, Iterable[EventRow]]:
+def _find_anywhere(
+    settings: Settings, text: str, damaged: Counter[str] | None
+) -> tuple[SessionRow, Iterable[EventRow]]:
     """Look among all agents, in the index or, where that cannot be used, in the files."""
     try:
-        return show_session(settings, text)
+        return show_session(settings, text, damaged)
     except AsterIndexError:
-        return show_from_files(settings, text)
+        return show_from_files(settings, text, damaged)
 
 
 def _ambiguous(text: str, sessions: Iterable[StoredSession]) -> AmbiguousError:

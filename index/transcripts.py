@@ -6,6 +6,7 @@ I/O on one file; no SQL. Serves sessions with and without an index, so it knows 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 
 from index.results import EventRow
@@ -54,14 +55,25 @@ def event_row(numbered: Numbered, line: ReadLine, source_path: str, canonical: b
 
 
 def read_events(
-    settings: Settings, agent: str, kind: str, path: str, root: str, hidden: frozenset[int]
+    settings: Settings,
+    agent: str,
+    kind: str,
+    path: str,
+    root: str,
+    hidden: frozenset[int],
+    damaged: Counter[str] | None = None,
 ) -> Iterator[EventRow]:
-    """Yield the events of one transcript, read whole. Raises ``StoreIOError`` where it cannot be read."""
+    """Yield the events of one transcript, read whole. Raises ``StoreIOError`` where it cannot be read.
+
+    ``damaged`` is given the number of the file's damaged lines, by its path, as they are met.
+    """
     limit = settings.configuration.limits.max_line_bytes
     try:
         with open_transcript(settings.places.archive, agent, path) as opened:
             source = Source(agent, kind, path, root, stat_of(os.fstat(opened.file.fileno())))
             for line in SourceReader(settings.agent(agent), source, opened.plain, max_line_bytes=limit):
+                if damaged is not None and line.error is not None:
+                    damaged[path] += 1
                 for numbered in line.events:
                     yield event_row(numbered, line, path, numbered.event_index not in hidden)
     except OSError as error:

@@ -68,10 +68,12 @@ def is_read_whole(row: SessionRow) -> bool:
     return row.size_bytes <= WINDOW_BYTES and not any(is_compressed(path) for path in row.paths)
 
 
-def show_from_files(settings: Settings, text: str) -> tuple[SessionRow, Iterator[EventRow]]:
+def show_from_files(
+    settings: Settings, text: str, damaged: Counter[str] | None = None
+) -> tuple[SessionRow, Iterator[EventRow]]:
     """Return a session and its events as ``index.sessions.show_session`` does; no event is known to be a copy.
 
-    Raises ``NotFoundError`` and ``AmbiguousError``.
+    Raises ``NotFoundError`` and ``AmbiguousError``. ``damaged`` is that of ``read_events``.
     """
     agent, colon, rest = text.partition(":")
     named = agent if colon and any(known.name == agent for known in settings.agents) else None
@@ -85,7 +87,7 @@ def show_from_files(settings: Settings, text: str) -> tuple[SessionRow, Iterator
     if len(found) > 1:
         found.sort(key=lambda row: (row.session_id, row.agent))
         raise AmbiguousError("session", text, tuple(f"{row.agent}:{row.session_id}" for row in found))
-    return found[0], _events(settings, found[0])
+    return found[0], _events(settings, found[0], damaged)
 
 
 def _fitting(rows: list[SessionRow], prefix: str) -> list[SessionRow]:
@@ -99,9 +101,9 @@ def _fitting(rows: list[SessionRow], prefix: str) -> list[SessionRow]:
     return [row for row in rows if row.session_id.startswith(prefix) and not is_below(row)]
 
 
-def _events(settings: Settings, session: SessionRow) -> Iterator[EventRow]:
+def _events(settings: Settings, session: SessionRow, damaged: Counter[str] | None) -> Iterator[EventRow]:
     for path in session.paths:
-        yield from read_events(settings, session.agent, TRANSCRIPT, path, "", frozenset())
+        yield from read_events(settings, session.agent, TRANSCRIPT, path, "", frozenset(), damaged)
 
 
 def _glances(settings: Settings, agent: str | None) -> Iterator[_Glance]:

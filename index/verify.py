@@ -26,6 +26,7 @@ from index.match.key import stored_key
 from index.opening import open_reader
 from index.plan import FAILED, HELD, KnownSource
 from index.rebuild import build
+from index.recall.word_settling import postings_problem
 from index.results import Difference, VerifyReport
 from index.run import plan_of, read_known
 from index.settings import Settings
@@ -160,6 +161,9 @@ def _fulltext_problem(copy: sqlite3.Connection) -> str | None:
             copy.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)")
         except sqlite3.DatabaseError:
             return f"{table} does not agree with its own content"
+    problem = postings_problem(copy)
+    if problem is not None:
+        return problem
     for id_, field, text, prompt_key, prose_key, agrees in copy.execute(
         """SELECT p.id, p.field, p.text, q.key, r.key,
           p.hidden = coalesce((SELECT hidden <> 0 FROM event_rows WHERE id = p.id),

@@ -79,12 +79,14 @@ class Digest:
     """``text`` is empty when nothing was said. ``entries`` are those in it, ``left_out`` the older ones that are not.
 
     ``are_copies``: every event is a copy of one that stands in another session, and was taken all the same.
+    ``damaged_lines`` are those of its files of which something could not be read, as far as who read them counted.
     """
 
     text: str
     entries: int
     left_out: int
     are_copies: bool = False
+    damaged_lines: int = 0
 
 
 _Key = tuple[str, str, str | None]

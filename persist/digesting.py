@@ -7,7 +7,9 @@ a session of any agent, and knows what is a copy of another session.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from persist.digest import Digest, Head, Said, digest
@@ -20,18 +22,21 @@ from persist.sources import TRANSCRIPT, Agent, Source
 
 def digest_transcript(agent: Agent, path: Path, head: Head) -> Digest:
     """Return the digest of the session in a transcript. Raises ``NotFoundError`` and ``StoreIOError``."""
+    damaged = Counter[str]()
     try:
-        return digest(head, _said(agent, path))
+        found = digest(head, _said(agent, path, damaged))
+        return replace(found, damaged_lines=damaged.total())
     except FileNotFoundError:
         raise NotFoundError("file", str(path), "it was deleted or moved meanwhile") from None
     except OSError as error:
         raise StoreIOError(path, "read", error.strerror or str(error)) from error
 
 
-def _said(agent: Agent, path: Path) -> Iterator[Said]:
+def _said(agent: Agent, path: Path, damaged: Counter[str]) -> Iterator[Said]:
     with open_regular(path) as file:
         source = Source(agent.name, TRANSCRIPT, str(path), "", stat_of(os.fstat(file.fileno())))
         for line in SourceReader(agent, source, file):
+            damaged[str(path)] += line.error is not None
             for numbered in line.events:
                 event = numbered.event
                 yield Said(

@@ -17,8 +17,10 @@ EXAMPLES: Final = (
     "asx memory add --title 'Deploy window' --kind decision --pin --here - < note.md",
     "asx memory add --title uv --supersedes pip --alias 'package manager' 'uv installs the packages.'",
 )
+MISSING: Final = (
+    "give the note's text, or - to read it from stdin; an alias is added by writing its block with its text"
+)
 STDIN: Final = "-"
-
 
 _Words = Annotated[
     list[str], typer.Argument(metavar="TEXT", help="The note; several words are one text, and - is stdin.")

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from cli import choices, exits, options
+from cli import exits, options
 from cli.memory_store import change_block, tell_change
 
 EXAMPLES: Final = ("asx memory archive old-deploy-host", "asx memory archive 'Old deploy host' --json")
@@ -21,5 +21,5 @@ def command(
     It is still found by search and by memory list --archived, but no longer recalled and not in the agent's system
     prompt. asx memory restore NAME brings it back.
     """
-    tell_change(change_block(choices.joined(name), lambda store, typed: store.archive(typed)), json=json)
+    tell_change(change_block(name, lambda store, typed: store.archive(typed)), json=json)
     return exits.DONE

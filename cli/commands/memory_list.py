@@ -7,18 +7,17 @@ from typing import Annotated, Final
 import typer
 
 from cli import choices, exits, options, output, shapes
+from cli.memory_rows import print_rows
 from cli.memory_store import list_all_blocks, memory_folders
-from cli.moments import age, count
+from cli.moments import count
 from cli.session_memory import print_of_session
 from cli.settings import open_places
-from cli.tables import Column, table
 
 EXAMPLES: Final = (
     "asx memory list",
     "asx memory list --archived --json",
     "asx memory list --session 01k5p3",
 )
-_COLUMNS: Final = (Column("age", right=True), Column("name", shrinks_to=24), Column("description", shrinks_to=20))
 
 
 def command(
@@ -33,7 +32,7 @@ def command(
 
     Reads the files and needs no index. Exits with 1 when there are none.
     """
-    from persist.memory.blocks import PROJECT_FILE
+    from persist.memory.blocks import PROJECT_FILE, misnamed_paths
     from persist.memory.known_blocks import known_blocks
     from persist.memory.project import read_project
 
@@ -48,20 +47,12 @@ def command(
     else:
         if project is not None:
             output.line(f"{output.safe_line(str(project[0]))}  {count(len(project[1]), 'character')}")
-        rows = [
-            (
-                age(block.note.updated_at or block.note.created_at),
-                block.note.name + (" (archived)" if block.note.archived else ""),
-                block.note.description,
-            )
-            for block in blocks
-        ]
-        if rows:
-            for text in table(_COLUMNS, rows, output.table_columns()):
-                output.line(text)
-        else:
+        if not print_rows(blocks):
             output.talk(f"no memory blocks in {places.memory}")
         for block in blocks:
             if block.problem:
                 output.talk(f"{output.safe_line(str(block.path))} {block.problem}")
+        for path in (path for folder in memory_folders(places) for path in misnamed_paths(folder)):
+            told = "is called like a fact of ASTER.md and was left out; give the file another name"
+            output.talk(f"{output.safe_line(str(path))} {told}")
     return exits.DONE if blocks or project else exits.NOTHING_FOUND

@@ -13,6 +13,7 @@ EXAMPLES: Final = (
     "asx memory mark deploy-window helpful",
     "asx memory mark 'Retry fixes flake' harmful --session 01m3y9fha0vhf161j4dztyjypy",
 )
+MISSING: Final = "give two things: the block's name, and behind it what it was, helpful or harmful"
 
 
 def command(
@@ -26,15 +27,17 @@ def command(
 ) -> int:
     """Say that a memory block was helpful or harmful.
 
-    A helpful block is recalled before others and decays more slowly. One that harmed twice, and was neither recalled
-    nor helpful, is archived by the next asx memory decay --yes; a day on which it was recalled weighs a third of a mark
-    against that. Writing the block anew or restoring it forgives what harmed before.
+    The last mark shows in the next recall: a helpful block comes before others that fit a prompt as well, a harmful one
+    behind them, whatever their age; neither is silenced by it. A helpful block decays more slowly. One that harmed
+    twice, and was neither recalled nor helpful, is archived by the next asx memory decay --yes; a day on which it was
+    recalled weighs a third of a mark against that. Writing the block anew or restoring it forgives what harmed before.
     """
     from persist.memory.marking import VERDICTS
 
     if mark not in VERDICTS:
-        raise typer.BadParameter(f"{mark!r} is none of {', '.join(VERDICTS)}", param_hint="helpful|harmful")
+        first = f"; the name stands before {name[0]}" if name[0] in VERDICTS else ""
+        raise typer.BadParameter(f"{mark!r} is neither {' nor '.join(VERDICTS)}{first}", param_hint="the last word")
     source = None if session is None else choices.typed_text(session)
-    change = change_block(choices.joined(name), lambda store, typed: store.mark(typed, mark, source), moves=False)
+    change = change_block(name, lambda store, typed: store.mark(typed, mark, source), moves=False)
     tell_change(change, json=json)
     return exits.DONE

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from cli import choices, exits, options
+from cli import exits, options
 from cli.memory_store import change_block, tell_change
 
 EXAMPLES: Final = ("asx memory remove deploy-window", "asx memory remove 'Deploy window' --json")
@@ -21,5 +21,5 @@ def command(
     Search, recall and the agent's system prompt no longer have it, and asx memory restore brings it back. A fact is no
     block: it is a line of ASTER.md in the folder that asx paths memory names, and is taken out there by hand.
     """
-    tell_change(change_block(choices.joined(name), lambda store, typed: store.forget(typed)), json=json)
+    tell_change(change_block(name, lambda store, typed: store.forget(typed)), json=json)
     return exits.DONE

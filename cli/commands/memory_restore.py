@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from cli import choices, exits, options
+from cli import exits, options
 from cli.memory_store import change_block, tell_change
 
 EXAMPLES: Final = (
@@ -28,6 +28,6 @@ def command(
     Without --at it is what was put aside last. A block that is there is kept aside first, so that nothing is lost and
     restoring again undoes it.
     """
-    change = change_block(choices.joined(name), lambda store, typed: store.restore(typed, at))
+    change = change_block(name, lambda store, typed: store.restore(typed, at))
     tell_change(change, json=json)
     return exits.DONE

@@ -6,28 +6,27 @@ from typing import Annotated, Final
 
 import typer
 
-from cli import choices, options, output, shapes
-from cli.memory_store import get_block, note_recall
+from cli import exits, options
+from cli.memory_store import print_note, typed_name
 from cli.settings import open_places
 
-EXAMPLES: Final = ("asx memory show deploy-window", "asx memory show 'Deploy window' --json")
+EXAMPLES: Final = (
+    "asx memory show deploy-window",
+    "asx memory show 'Deploy window' --json",
+    "asx memory show ASTER.md:7",
+)
 
 
 def command(
-    name: Annotated[list[str], typer.Argument(metavar="NAME", help="The block's title or name.")],
+    name: Annotated[
+        list[str], typer.Argument(metavar="NAME", help="The block's title or name, ASTER.md, or ASTER.md:LINE.")
+    ],
     json: options.Json = False,
 ) -> int:
-    """Print one memory block.
+    """Print one memory block, or a fact.
 
-    Counts as a recall in the memory journal, as with the agent itself.
+    A block counts as recalled in the memory journal, as with the agent itself. ASTER.md prints all facts.
     """
-    from persist.memory.known_blocks import known_block
-
     places = open_places()
-    block = get_block(places, choices.joined(name))
-    if json:
-        output.emit_json(shapes.block(known_block(block)))
-    else:
-        output.line(output.safe(block.note.body.rstrip("\n")))
-    note_recall(places, block)
-    return 0
+    print_note(places, typed_name(places, name), json=json)
+    return exits.DONE

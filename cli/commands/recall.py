@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from cli import choices, exits, options, output, shapes
+from cli import choices, exits, options, output
 from cli import recall_options as parameters
-from cli.memory_store import fact_called, get_block, note_recall
+from cli.memory_store import BLOCK, is_put_aside, print_note, typed_name
 from cli.settings import open_places
+
+if TYPE_CHECKING:
+    from cli.recall_answer import Answer, Asked
 
 EXAMPLES: Final = (
     "asx recall --prompt 'when may we deploy the billing service?'",
@@ -43,6 +47,8 @@ def command(
 ) -> int:
     """Print the memory that helps with a prompt, or one block by its name.
 
+    Words that name no block are read as a prompt, unless JSON is asked for, which says that there is none.
+
     With --prompt the blocks and facts that the prompt is about, at most five, framed as quoted data with their files;
     when none helps, nothing, and exit code 1. Reads the files at this moment and works without an index. Each block
     that is printed is noted in the memory journal.
@@ -60,7 +66,7 @@ def command(
         return exits.DONE
     if prompt is not None:
         return _for_prompt(prompt, values)
-    return _by_name(choices.joined(name or ()), session, is_journaled=not no_journal, json=json)
+    return _by_name(name or [], values)
 
 
 def _refuse_mixture(values: Mapping[str, Any]) -> None:
@@ -77,7 +83,8 @@ def _refuse_mixture(values: Mapping[str, Any]) -> None:
     for key in wrong:
         if _is_given(values[key]):
             option = f"--{key.replace('_', '-')}"
-            raise typer.BadParameter(f"does not go with {asked[0]}", param_hint=option)
+            hint = f"; a prompt is {_as_prompt(values['name'])}" if asked == ["NAME"] else ""
+            raise typer.BadParameter(f"does not go with {asked[0]}{hint}", param_hint=option)
 
 
 def _is_given(value: object) -> bool:
@@ -87,18 +94,22 @@ def _is_given(value: object) -> bool:
 
 def _for_prompt(prompt: str, values: Mapping[str, Any]) -> int:
     from cli.recall_answer import answer
+
+    chosen = parameters.options_of(values)
+    typed = _read_prompt() if prompt == "-" else choices.typed_text(prompt)
+    explain, json, is_read = bool(values["explain"]), bool(values["json"]), output.is_terminal(sys.stdout)
+    asked = parameters.asked_of(chosen, typed, counts_turns=is_read, looks_elsewhere=is_read or explain or json)
+    return _give(asked, answer(asked), chosen, explain=explain, json=json)
+
+
+def _give(asked: Asked, found: Answer, chosen: parameters.RecallOptions, *, explain: bool, json: bool) -> int:
+    """Print an answer and note what left the program."""
     from cli.recall_giving import given, note_given
     from cli.recall_text import print_given, print_no_room, print_notes, print_why
     from cli.shapes.recall import recall
 
-    chosen = parameters.options_of(values)
-    explain = bool(values["explain"])
-    places = open_places(chosen.index)
-    typed = _read_prompt() if prompt == "-" else choices.typed_text(prompt)
-    asked = parameters.asked_of(chosen, typed, counts_turns=output.is_terminal(sys.stdout))
-    found = answer(asked)
     out = given(found.items, chosen.max_characters)
-    if values["json"]:
+    if json:
         output.emit_json(recall(asked.prompt, found, out, with_refused=explain))
     elif explain:
         print_why(found)
@@ -107,7 +118,7 @@ def _for_prompt(prompt: str, values: Mapping[str, Any]) -> int:
     print_notes(found, is_explained=explain)
     output.flush()  # what did not leave was not given out
     if chosen.is_journaled and not explain:
-        trouble = note_given(places.memory, out.items, asked)
+        trouble = note_given(open_places(chosen.index).memory, out.items, asked)
         if trouble is not None:
             output.talk(f"the recall is not in the journal: {trouble}")
     if not explain and not out.items and out.left_out:
@@ -127,16 +138,36 @@ def _read_prompt() -> str:
     return data.decode("utf-8-sig", "replace")
 
 
-def _by_name(name: str, session: str | None, *, is_journaled: bool, json: bool) -> int:
-    from persist.memory.known_blocks import known_block
+def _by_name(words: list[str], values: Mapping[str, Any]) -> int:
+    """Print the block of this name; words that name none are read as a prompt, which a program must ask for itself."""
+    from persist.errors import NotFoundError
 
-    places = open_places()
-    fact = fact_called(places, name)
-    block = fact or get_block(places, name)
-    if json:
-        output.emit_json(shapes.block(block if fact is not None else known_block(block)))
-    else:
-        output.line(output.safe(block.note.body.rstrip("\n")))
-    if is_journaled and fact is None:
-        note_recall(places, block, None if session is None else choices.typed_text(session))
+    places, session = open_places(), values["session"]
+    name = typed_name(places, words)
+    try:
+        print_note(
+            places,
+            name,
+            session=None if session is None else choices.typed_text(session),
+            journaled=not values["no_journal"],
+            json=values["json"],
+        )
+    except NotFoundError as error:
+        if error.what != BLOCK or is_put_aside(places, name):
+            raise
+        if values["json"]:
+            raise NotFoundError(error.what, name, f"for a prompt: {_as_prompt(words)}; {error.hint}") from None
+        chosen = parameters.options_of(values)
+        asked = parameters.asked_of(chosen, name)
+        from cli.recall_answer import answer
+
+        found = answer(asked)
+        if not found.items:
+            raise NotFoundError(error.what, name, f"as a prompt it finds nothing either; {error.hint}") from None
+        output.talk(f"no block is called so; this is what helps with it as a prompt: {_as_prompt(words)}")
+        return _give(asked, found, chosen, explain=False, json=False)
     return exits.DONE
+
+
+def _as_prompt(words: Iterable[str]) -> str:
+    return f"asx recall --prompt {shlex.quote(output.safe_line(choices.joined(words)))}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from cli.commands.memory_add import command
+from cli.commands.memory_add import MISSING, command
 
-__all__ = ["EXAMPLES", "command"]
+__all__ = ["EXAMPLES", "MISSING", "command"]
 
 EXAMPLES: Final = (
     "asx remember 'Deploys leave from the main branch only'",

@@ -41,8 +41,11 @@ def command(
     elif found.digest.text:
         output.line(output.safe(found.digest.text.rstrip("\n")))
     named = output.safe_line(f"{found.head.agent}:{found.head.session_id}")
+    if found.digest.damaged_lines:
+        output.talk(f"{count(found.digest.damaged_lines, 'line')} of {named} could not be read, or not whole")
     if not found.digest.text:
-        output.talk(f"nothing was said in {named}")
+        what = "nothing that can be read" if found.digest.damaged_lines else "nothing"
+        output.talk(f"{what} was said in {named}")
         return exits.NOTHING_FOUND
     if found.digest.are_copies:
         output.talk(f"all of {named} is a copy of what another session holds")

@@ -9,12 +9,16 @@ from cli.shapes.shape import Shape
 if TYPE_CHECKING:
     from cli.recall_answer import Answer, Item
     from cli.recall_giving import Given
+    from persist.recall.answer import Verdict
 
 HOOK_EVENT = "UserPromptSubmit"
 
 
 def recall(prompt: str, answer: Answer, given: Given, *, with_refused: bool) -> Shape:
-    """Return the shape of ``recall --prompt``; ``text`` is the framed text, items are whole."""
+    """Return the shape of ``recall --prompt``; ``text`` is the framed text, items are whole.
+
+    ``elsewhere`` are notes of other projects that would help, where nothing does here.
+    """
     told: Shape = {
         "prompt": prompt,
         "status": answer.status,
@@ -23,22 +27,28 @@ def recall(prompt: str, answer: Answer, given: Given, *, with_refused: bool) -> 
         "text": given.text,
         "cut": given.cut,
         "left_out": given.left_out,
+        "elsewhere": [
+            {"name": one.candidate.name, "project": one.candidate.project, "path": one.candidate.path}
+            for one in answer.elsewhere
+        ],
         "notes": [*filter(None, [answer.without_index]), *answer.behind, *answer.notes],
     }
     if with_refused:
-        told["refused"] = [
-            {
-                "name": one.candidate.name,
-                "reason": one.reason,
-                "score": round(one.score, 3),
-                "evidence": round(one.evidence, 3),
-                "coverage": round(one.coverage, 3),
-            }
-            for one in answer.refused
-        ]
+        told["refused"] = [_refused(one, one.reason) for one in answer.refused]
+        told["refused"] += [_refused(one, "is about another project") for one in answer.elsewhere]
         if answer.turns is not None:
             told["refused"] += [{"name": one.session_id, "reason": one.reason} for one in answer.turns.refused]
     return told
+
+
+def _refused(one: Verdict, reason: str) -> Shape:
+    return {
+        "name": one.candidate.name,
+        "reason": reason,
+        "score": round(one.score, 3),
+        "evidence": round(one.evidence, 3),
+        "coverage": round(one.coverage, 3),
+    }
 
 
 def hook(text: str) -> Shape:

@@ -139,6 +139,7 @@ def digested(found: SessionDigest) -> Shape:
         "project": found.head.project,
         "entries": found.digest.entries,
         "left_out": found.digest.left_out,
+        "damaged_lines": found.digest.damaged_lines,
         "text": found.digest.text,
     }
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from functools import partial
 from json import dumps
 from typing import Any, Final, NamedTuple
 
+from index.recall.copies import cut, few_of_each
 from index.recall.foreign import lies_in_notes_of
 from index.recall.names import stem_of
+from index.recall.postings import rows_with_alias_words
 from index.recall.projecting import stored_aliases, stored_words, words_of_block
-from index.recall.ranked import Wanted, find_aliases, ranked_rows
+from index.recall.ranked import Wanted, ranked_rows
 from index.recall.standing import BLOCK_COLUMNS, StoredBlock, block_of, read_standings
 from index.recall.totals import Totals, read_totals
 from persist.events import Note
@@ -25,21 +27,22 @@ from persist.recall.candidate import Candidate, fact_name
 from persist.recall.corpus import Scale, Statistics
 from persist.recall.evidence import Term
 from persist.recall.from_files import block_candidate, told_candidate
-from persist.recall.scope import Place, is_in_scope
+from persist.recall.scope import ANYWHERE, Place, is_in_scope
 
 OWN_AGENT: Final = "aster"
 _AT_LEAST: Final = 8
 """So many of the best are candidates whatever their evidence: the gate compares with the best there is."""
 _LAST_LETTER: Final = "\U0010ffff"
 
-_FREQUENCIES: Final = """SELECT v.term, v.doc
-FROM json_each(?) given CROSS JOIN memory_vocabulary v ON v.term = given.value"""
-_BEGINNING: Final = "SELECT term, doc FROM memory_vocabulary WHERE term >= ? AND term < ?"
-_NAMELESS: Final = "SELECT id FROM candidate_rows WHERE name_words = 0"
-_ROWS: Final = f"""SELECT c.id, a.name, f.line_number, w.c0, w.c1, w.c2, w.c3, {BLOCK_COLUMNS}
+_FREQUENCIES: Final = """SELECT w.word, w.texts
+FROM json_each(?) given CROSS JOIN memory_words w ON w.word = given.value"""
+_BEGINNING: Final = "SELECT word, texts FROM memory_words WHERE word >= ? AND word < ?"
+_NAMELESS: Final = "SELECT id FROM candidate_rows INDEXED BY candidate_rows_nameless WHERE name_words = 0"
+_ALIASES: Final = "SELECT c.id, c.aliases FROM json_each(?) given CROSS JOIN candidate_rows c ON c.id = given.value"
+_ROWS: Final = f"""SELECT c.id, c.text_key, a.name, f.line_number, c.name, c.description, c.body, c.aliases,
+  {BLOCK_COLUMNS}
 FROM json_each(?) given
 CROSS JOIN candidate_rows c ON c.id = given.value
-CROSS JOIN memory_words_content w ON w.id = c.id
 CROSS JOIN source_rows s ON s.id = c.source_id
 CROSS JOIN agents a ON a.id = s.agent_id
 LEFT JOIN block_rows b ON b.id = c.id
@@ -58,6 +61,7 @@ class _Row(NamedTuple):
     """A row that holds words: its fields as stored, the columns of its block, and the line of a fact, else 0."""
 
     id: int
+    text_key: int
     agent: str
     line_number: int
     texts: tuple[str, str, str]
@@ -110,9 +114,9 @@ class IndexCorpus:
         """Return the counts, with the frequencies of these words."""
         execute = self._connection.execute
         totals = self._totals = read_totals(self._connection)
-        frequencies = dict(execute(_FREQUENCIES, (dumps(list(words)),))) if totals.rows else {}
-        means = (total / (totals.rows or 1) for total in (totals.name, totals.description, totals.body))
-        return Statistics(totals.rows, frequencies, *means)
+        frequencies = dict(execute(_FREQUENCIES, (dumps(list(words)),)).fetchall()) if totals.texts else {}
+        means = (total / (totals.texts or 1) for total in (totals.name, totals.description, totals.body))
+        return Statistics(totals.texts, frequencies, *means)
 
     def beginning_with(self, letters: str) -> Mapping[str, int]:
         """Return the words of any field that begin with these letters, with their frequencies."""
@@ -126,47 +130,52 @@ class IndexCorpus:
         And every one with an alias all of whose words are among these. Those that hold as much as the last of them are
         cut by their age, then by path.
         """
-        in_aliases, by_alias = self._find_aliases({term.word for term in terms})
+        by_alias = self._find_aliases({term.word for term in terms}, place)
         nameless = frozenset(row for (row,) in self._connection.execute(_NAMELESS))
-        wanted = Wanted(terms, least_total, in_aliases, nameless)
+        wanted = Wanted(terms, least_total, nameless)
         ranked = ranked_rows(self._connection, wanted, _AT_LEAST, limit)
-        candidates = self._candidates(self._rows(by_alias, place), place)
-        rows = self._best_first((one for one in ranked if one[1] not in by_alias), place, limit)
-        first = list(islice(rows, _AT_LEAST))
-        others = list(islice(rows, limit - len(first)))
-        current, is_sure = 0, True
+        candidates = [candidate for _, candidate in self._candidates(self._rows(by_alias, place), place)]
+        several = self._few_of_each((one for one in ranked if one[1] not in by_alias), place)
+        rows = self._best_first(several, place, limit)
+        first = _take(rows, _AT_LEAST)
+        others = _take(rows, limit - len(first))
+        current: set[int] = set()
+        is_sure = True
         while first or others:
             compared = [row.candidate() for row in first if row.is_current and not row.aliases]
             for candidate in compared:
                 scale.compare_with(candidate)
             kept = [row for row in others if not is_sure or row.aliases or not scale.is_refused(row.candidate())]
             more = self._candidates([*first, *kept], place)
-            if is_sure and not _are_current(compared, more):  # as the journal tells: they refuse nobody
-                is_sure = False
+            if is_sure and not _are_current(compared, (candidate for _, candidate in more)):
+                is_sure = False  # as the journal tells, one is not: it refuses nobody
                 more += self._candidates([row for row in others if row not in kept], place)
                 kept = others
-            current += sum(candidate.superseded_by is None for candidate in more)
-            current += sum(row.is_current for row in others) - sum(row.is_current for row in kept)
-            candidates += more
-            first, others = [], list(islice(rows, max(0, limit - current)))
+            current.update(row.text_key for row, candidate in more if candidate.superseded_by is None)
+            current.update(row.text_key for row in others if row.is_current and row not in kept)
+            candidates += (candidate for _, candidate in more)
+            first, others = [], _take(rows, max(0, limit - len(current)))
         return candidates
 
-    def _find_aliases(self, words: set[str]) -> tuple[dict[str, set[int]], list[int]]:
-        """Return for words the rows that hold them in an alias, and the rows with an alias that these words make."""
-        in_aliases: dict[str, set[int]] = {}
-        whole: list[int] = []
-        if self._totals is not None and self._totals.aliases:
-            for row, text in find_aliases(self._connection, words):
-                aliases = stored_aliases(text)
-                for word in words.intersection(chain.from_iterable(aliases)):
-                    in_aliases.setdefault(word, set()).add(row)
-                if any(words.issuperset(alias) for alias in aliases):
-                    whole.append(row)
-        return in_aliases, whole
+    def _find_aliases(self, words: set[str], place: Place) -> list[int]:
+        """Return the rows with an alias that these words make, of copies a few."""
+        if self._totals is None or not self._totals.with_aliases:
+            return []
+        rows = rows_with_alias_words(self._connection, words)
+        if not rows:
+            return []
+        found = self._connection.execute(_ALIASES, (dumps(sorted(rows)),))
+        whole = [row for row, text in found if any(words.issuperset(alias) for alias in stored_aliases(text))]
+        return [row for _, row in self._few_of_each(((0.0, row) for row in whole), place)]
+
+    def _few_of_each(self, ranked: Iterable[tuple[float, int]], place: Place) -> Iterable[tuple[float, int]]:
+        if self._totals is None or not self._totals.have_copies:
+            return ranked
+        return few_of_each(self._connection, ranked, _AT_LEAST, partial(self._counts, place=place))
 
     def _best_first(self, ranked: Iterable[tuple[float, int]], place: Place, limit: int) -> Iterator[_Row]:
         """Yield rows in scope by what they are worth, then the newest first, then by path and line."""
-        for worth in _cut(ranked, max(_AT_LEAST, limit // 2)):
+        for worth in cut(ranked, max(_AT_LEAST, limit // 2)):
             rows = self._rows(list(worth), place)
             rows.sort(key=lambda row: (row.path, row.line_number))
             rows.sort(key=lambda row: row.age, reverse=True)
@@ -177,11 +186,11 @@ class IndexCorpus:
         rows: list[_Row] = []
         if not ids:
             return rows
-        for id_, agent, line, name, description, body, aliases, *columns in self._connection.execute(
+        for id_, text_key, agent, line, name, description, body, aliases, *columns in self._connection.execute(
             _ROWS, (dumps(ids),)
         ):
             if line or self._counts(agent, columns[_PATH], columns[_PROJECT], place):
-                rows.append(_Row(id_, agent, line or 0, (name, description, body), aliases, columns))
+                rows.append(_Row(id_, text_key, agent, line or 0, (name, description, body), aliases, columns))
         return rows
 
     def read_again(self, candidate: Candidate, note: Note) -> Candidate:
@@ -206,41 +215,38 @@ class IndexCorpus:
         """Tell whether a candidate counts at ``place``."""
         return self._counts(candidate.agent, candidate.path, candidate.project, place)
 
-    def _candidates(self, rows: Sequence[_Row], place: Place) -> list[Candidate]:
-        """Return the candidates of rows, in order, but for those whose project the journal tells and is another."""
+    def _candidates(self, rows: Sequence[_Row], place: Place) -> list[tuple[_Row, Candidate]]:
+        """Return rows with their candidates, in order, but for those whose project the journal tells and is another."""
         blocks = {row.id: block_of(row.id, row.columns) for row in rows if not row.line_number}
         told = read_standings(self._connection, blocks, self._as_of)
-        candidates: list[Candidate] = []
+        candidates: list[tuple[_Row, Candidate]] = []
         for row in rows:
             if row.line_number:
-                candidates.append(row.candidate())
+                candidates.append((row, row.candidate()))
                 continue
             block, standing = blocks[row.id], told[row.id]
             if self._counts(row.agent, row.path, standing.project, place):
                 candidate = told_candidate(block.note.name, row.path, row.words(), standing, row.agent)
                 self._blocks[candidate.key] = block
-                candidates.append(candidate)
+                candidates.append((row, candidate))
         return candidates
 
     def _counts(self, agent: str, path: str, project: str | None, place: Place) -> bool:
         if project is None and agent != OWN_AGENT:
-            return lies_in_notes_of(path, place)
+            return place == ANYWHERE or lies_in_notes_of(path, place)
         if project not in self._scopes:
             self._scopes[project] = is_in_scope(project, place, self._resolver)
         return self._scopes[project]
 
 
-def _cut(ordered: Iterable[tuple[float, int]], size: int) -> Iterator[dict[int, float]]:
-    """Yield pieces of about this size, of rows with what they are worth; those that are worth the same are in one."""
-    piece: dict[int, float] = {}
-    last = 0.0
-    for value, row in ordered:
-        if len(piece) >= size and value != last:
-            yield piece
-            piece = {}
-        piece[row] = last = value
-    if piece:
-        yield piece
+def _take(rows: Iterator[_Row], count: int) -> list[_Row]:
+    """Return the next rows, of so many texts."""
+    taken: list[_Row] = []
+    texts: set[int] = set()
+    while len(texts) < count and (row := next(rows, None)) is not None:
+        taken.append(row)
+        texts.add(row.text_key)
+    return taken
 
 
 def _are_current(compared: Iterable[Candidate], told: Iterable[Candidate]) -> bool:

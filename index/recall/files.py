@@ -101,7 +101,7 @@ class MemoryFiles:
 
 def is_fact(candidate: Candidate) -> bool:
     """Tell whether a candidate is a fact of ASTER.md, not a block."""
-    return candidate.name.startswith(f"{PROJECT_FILE}:")
+    return candidate.name.startswith(f"{PROJECT_FILE}:") and candidate.path.endswith(f"/{PROJECT_FILE}")
 
 
 def quoted(candidate: Candidate, said: Said) -> Quoted:

@@ -1,17 +1,18 @@
 """Turns notes and facts into the words that recall compares, so that none is cut or folded when a prompt comes.
 
-Pure; imports ``persist.recall``. The words of a field stand in the full-text table joined by blanks, aliases joined by
-line ends; its tokenizer ``ascii`` takes each as one token, since words hold letters and digits only, none of them an
-ASCII capital (a test proves it).
+Pure; imports ``persist.recall``. The words of a field are stored joined by blanks, aliases joined by line ends: words
+hold letters and digits only, and none of Unicode's white space (a test proves it).
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from index.identity import hash_of
 from persist.events import Note, NoteFact
 from persist.memory.standing import noted, standings
 from persist.recall.candidate import Candidate
+from persist.recall.copies import text_of
 from persist.recall.from_files import block_candidate, fact_candidate
 from persist.recall.words import alias_words
 
@@ -19,10 +20,14 @@ ALIAS_END: Final = "\n"
 
 
 class FieldWords(NamedTuple):
-    """The words of name, description, body and aliases as they are stored, and how many the first three have."""
+    """The words of name, description, body and aliases as they are stored, and how many the first three have.
+
+    ``text_key`` is a hash of what copies of the text share (``persist.recall.copies``).
+    """
 
     texts: tuple[str, str, str, str]
     counts: tuple[int, int, int]
+    text_key: int
 
 
 def words_of_block(stem: str, note: Note) -> FieldWords:
@@ -56,7 +61,9 @@ def _field_words(candidate: Candidate) -> FieldWords:
     fields = (candidate.name_words, candidate.description_words, candidate.body_words)
     name, description, body = map(" ".join, fields)
     return FieldWords(
-        (name, description, body, _joined(candidate.aliases)), (len(fields[0]), len(fields[1]), len(fields[2]))
+        (name, description, body, _joined(candidate.aliases)),
+        (len(fields[0]), len(fields[1]), len(fields[2])),
+        hash_of(" ".join(text_of(candidate))),
     )
 
 

@@ -1,19 +1,19 @@
-"""Which candidates hold most of what a prompt is about, by the word table alone: no text is read.
+"""Which candidates hold most of what a prompt is about, by the stored places of its words alone: no text is read.
 
-Plain ``sqlite3``. For each word the table tells in which rows and fields it stands; what those are worth together is
-near the score that ``persist.recall.evidence`` gives, but knows no lengths and no repetitions. Words that stand in very
-many rows come last, and only for as long as they can change which rows matter; what they may add at most is exact.
+For each word is stored in which rows and fields it stands (``postings.py``); what those are worth together is near the
+score that ``persist.recall.evidence`` gives, but knows no lengths and no repetitions. Words that stand in very many
+rows come last, and only for as long as they can change which rows matter; what they may add at most is exact.
 """
 
 from __future__ import annotations
 
 import heapq
 import sqlite3
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from json import dumps
+from array import array
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
+from index.recall.postings import Places, places_of
 from persist.recall.evidence import Term, most_evidence
 from persist.recall.tuning import TUNING, Tuning
 
@@ -22,23 +22,7 @@ FEW_ROWS: Final = 200
 _ROUNDING: Final = 1e-6
 _HALVINGS: Final = 24
 _FEW_TIMES: Final = 4
-_SELECTED: Final = 5
-
-_ROWS_WITH: Final = """(SELECT group_concat(rowid) FROM memory_words
-  WHERE memory_words MATCH '{field} : "' || given.value || '"'{among})"""
-_AMONG: Final = " AND +rowid IN (SELECT value FROM json_each(:rows))"
-_FIELDS: Final = ("name", "description", "body")
-
-
-def _places(among: str) -> str:
-    fields = ", ".join(_ROWS_WITH.format(field=field, among=among) for field in _FIELDS)
-    return f"SELECT {fields} FROM json_each(:words) given"
-
-
-_ALL_PLACES: Final = _places("")
-_PLACES_IN_ROWS: Final = _places(_AMONG)
-"""One text for each field: a row of the answer for each place took three times as long."""
-_IN_ALIASES: Final = "SELECT rowid, aliases FROM memory_words WHERE memory_words MATCH ?"
+_NONE: Final = Places(array("q"), array("q"), array("q"), array("q"))
 
 
 class Worths(NamedTuple):
@@ -59,13 +43,20 @@ class Worths(NamedTuple):
 class Wanted(NamedTuple):
     """What rows are looked for by: the words of a prompt, the heaviest first, and the ``least_total`` of its reading.
 
-    ``in_aliases`` tells for a word the rows that hold it in an alias, ``nameless`` which rows have no name: facts.
+    ``nameless`` tells which rows have no name: facts.
     """
 
     terms: Sequence[Term]
     least_total: float
-    in_aliases: Mapping[str, Set[int]]
     nameless: Set[int]
+
+
+class _Found(NamedTuple):
+    """A word that was read: its rows in name and description, and all others, each with what it is worth there."""
+
+    term: Term
+    head: tuple[tuple[Iterable[int], float], ...]
+    elsewhere: tuple[tuple[Iterable[int], float], ...]
 
 
 def ranked_rows(connection: sqlite3.Connection, wanted: Wanted, first: int, enough: int) -> Iterator[tuple[float, int]]:
@@ -86,14 +77,6 @@ def ranked_rows(connection: sqlite3.Connection, wanted: Wanted, first: int, enou
     return held.ranked(enough)
 
 
-def find_aliases(connection: sqlite3.Connection, words: Collection[str]) -> Iterable[tuple[int, str]]:
-    """Return the rows whose aliases hold one of these words, with their aliases as stored."""
-    if not words:
-        return ()
-    quoted = " OR ".join(f'"{word}"' for word in sorted(words))
-    return connection.execute(_IN_ALIASES, (f"aliases : ({quoted})",)).fetchall()
-
-
 def _put_off(terms: Sequence[Term]) -> list[Term]:
     """Return the words of most rows, as many as cannot let a row pass that holds no other one, the heaviest first."""
     chosen: list[Term] = []
@@ -108,8 +91,8 @@ def _put_off(terms: Sequence[Term]) -> list[Term]:
 class _Held:
     """What rows hold of the words that were read; in ``worth`` are those that can matter.
 
-    Beside it the weight in name and description, and that elsewhere; identifiers count as in the name. Once ``is_cut``
-    no other row than these can matter.
+    Once ``is_cut`` no other row than these can matter. Their weight in name and description, where identifiers count
+    as in the name, and that elsewhere are added up when they are asked for.
     """
 
     def __init__(self, connection: sqlite3.Connection, wanted: Wanted, first: int) -> None:
@@ -117,40 +100,38 @@ class _Held:
         self._wanted = wanted
         self._first = first
         self._worths = Worths.of()
-        self._in_head: defaultdict[int, float] = defaultdict(float)
-        self._elsewhere: defaultdict[int, float] = defaultdict(float)
+        self._read: list[_Found] = []
         self._has_identifiers = any(term.is_identifier for term in wanted.terms)
-        self.worth: dict[int, float] = defaultdict(float)
+        self.worth: dict[int, float] = {}
         self.is_cut = False
 
     def read(self, terms: Sequence[Term]) -> None:
         """Look up where these words stand, of the rows that can matter."""
-        for term, texts in zip(terms, self._places(terms), strict=True):
-            name, description, body = (set(map(int, text.split(","))) if text else set() for text in texts)
-            alias = self._wanted.in_aliases.get(term.word, frozenset())
-            worths = self._worths
-            body -= name
-            body -= description
-            self._add(term, name, worths.name, is_head=True)
-            self._add(term, description - name, worths.description, is_head=True)
-            self._add(term, alias - name - description, worths.alias)
-            self._add(term, body - alias if alias else body, worths.body)
+        places = dict(places_of(self._connection, [term.word for term in terms]))
+        for term in terms:
+            found = self._found(term, places.get(term.word, _NONE))
+            self._read.append(found)
+            for rows, value in (*found.head, *found.elsewhere):
+                self._add(rows, term.weight * value)
 
-    def _places(self, terms: Sequence[Term]) -> Iterable[Sequence[str | None]]:
-        """Return for each word the rows of each field, as texts; of common words only those that can matter."""
-        words = dumps([term.word for term in terms])
-        frequency = sum(term.frequency for term in terms)
-        if self.is_cut and len(self.worth) * _SELECTED < frequency:
-            given = {"words": words, "rows": dumps(list(self.worth))}
-            return self._connection.execute(_PLACES_IN_ROWS, given)
-        return self._connection.execute(_ALL_PLACES, {"words": words})
+    def _found(self, term: Term, places: Places) -> _Found:
+        worths = self._worths
+        head = ((places.in_name, worths.name), (places.in_description, worths.description))
+        body = (places.in_body, worths.body)
+        if not places.in_aliases:
+            return _Found(term, head, (body,))
+        alone = set(places.in_aliases).difference(places.in_name, places.in_description)
+        return _Found(term, head, ((alone, worths.alias), body))
 
-    def _add(self, term: Term, rows: Set[int], worth: float, *, is_head: bool = False) -> None:
-        weight, value = term.weight, term.weight * worth
-        total, part = self.worth, self._in_head if is_head or term.is_identifier else self._elsewhere
-        for row in rows & total.keys() if self.is_cut else rows:
-            total[row] += value
-            part[row] += weight
+    def _add(self, rows: Iterable[int], value: float) -> None:
+        worth = self.worth
+        if self.is_cut:
+            for row in worth.keys() & rows:
+                worth[row] += value
+            return
+        both = [(row, worth[row] + value) for row in worth.keys() & rows]
+        worth.update(dict.fromkeys(rows, value))
+        worth.update(both)
 
     def leave_out(self, left: float, enough: int) -> None:
         """Drop rows that cannot matter, if that can be told: ``left`` is the weight of what was not read.
@@ -163,8 +144,9 @@ class _Held:
             return
         kept = self._that_are_worth(left, least_first)
         if len(kept) <= _FEW_TIMES * enough:
-            kept = [row for row in kept if self.worth[row] >= least_first or self._may_pass(row, left)]
-        self.worth = defaultdict(float, {row: self.worth[row] for row in kept})
+            passing = self._may_pass([row for row in kept if self.worth[row] < least_first], left)
+            kept = [row for row in kept if self.worth[row] >= least_first or row in passing]
+        self.worth = {row: self.worth[row] for row in kept}
         self.is_cut = True
 
     def all_rows(self) -> Iterator[tuple[float, int]]:
@@ -175,10 +157,10 @@ class _Held:
         """Yield the rows that matter, the most worth first; every word was read."""
         least_first = self._least_first()
         left = self._first if len(self.worth) > enough else len(self.worth)
-        for value, row in sorted(
-            ((self.worth[row], row) for row in self._that_are_worth(0.0, least_first)), reverse=True
-        ):
-            if (left > 0 and value >= least_first) or self._may_pass(row, 0.0):
+        rows = self._that_are_worth(0.0, least_first)
+        passing = self._may_pass(rows, 0.0)
+        for value, row in sorted(((self.worth[row], row) for row in rows), reverse=True):
+            if (left > 0 and value >= least_first) or row in passing:
                 yield value, row
             left -= 1
 
@@ -199,12 +181,29 @@ class _Held:
             rows += [row for row in nameless if least_nameless <= self.worth[row] < least]
         return rows
 
-    def _may_pass(self, row: int, left: float) -> bool:
-        """Tell whether a row's evidence can be as much as the gate asks for, if it holds all that is ``left``."""
-        head, elsewhere = self._in_head.get(row, 0.0) + left, self._elsewhere.get(row, 0.0)
-        has_name = row not in self._wanted.nameless
-        most = most_evidence(head, elsewhere, self._wanted.least_total, has_name=has_name)
-        return most >= TUNING.evidence - _ROUNDING
+    def _may_pass(self, rows: Sequence[int], left: float) -> set[int]:
+        """Return those whose evidence can be as much as the gate asks for, if they hold all that is ``left``."""
+        if not rows:
+            return set()
+        in_head, elsewhere = self._masses(rows)
+        nameless, least_total = self._wanted.nameless, self._wanted.least_total
+        return {
+            row
+            for row in rows
+            if most_evidence(in_head[row] + left, elsewhere[row], least_total, has_name=row not in nameless)
+            >= TUNING.evidence - _ROUNDING
+        }
+
+    def _masses(self, rows: Iterable[int]) -> tuple[dict[int, float], dict[int, float]]:
+        """Return the weight that rows hold in name and description, and that elsewhere, of the words that were read."""
+        in_head = dict.fromkeys(rows, 0.0)
+        elsewhere = in_head.copy()
+        for term, head, others in self._read:
+            for places, part in ((head, in_head), (others, in_head if term.is_identifier else elsewhere)):
+                for holding, _ in places:
+                    for row in part.keys() & holding:
+                        part[row] += term.weight
+        return in_head, elsewhere
 
     def _least_passing(self, left: float, in_head: float) -> float:
         """Return the least worth with which a row may pass, of whose worth at most this share is weight that counts.

@@ -32,6 +32,9 @@ Status: TypeAlias = Literal["ok", "nothing_relevant", "stale", "damaged", "parti
 MAX_NAMED: Final = 5
 """Files that could not be read and are named."""
 
+OUT_OF_TIME: Final = "there was no time to read all notes, and those that changed longest ago were left out"
+"""Without a number: who counts what went wrong counts equal sentences."""
+
 _UNREAD: Final = """SELECT path, coalesce(error, status) FROM source_rows
 WHERE kind IN ('block', 'project_memory') AND status IN ('held', 'failed', 'broken') ORDER BY path"""
 
@@ -62,12 +65,14 @@ class MemoryAnswer:
     notes: tuple[str, ...] = ()
 
 
-def recall_memory(settings: Settings, prompt: str, place: Place, as_of: str, limit: int = MAX_RECALLED) -> MemoryAnswer:
+def recall_memory(
+    settings: Settings, prompt: str, place: Place, as_of: str, limit: int = MAX_RECALLED, time_s: float | None = None
+) -> MemoryAnswer:
     """Return what helps with a prompt typed at ``place``, at the moment ``as_of`` (the index's form).
 
     The index is read as it is: who wants it fresh brings it up to date before. Raises ``StoreIOError`` where the store
     must answer and its folder or ASTER.md cannot be read. Cost: with an index, a few milliseconds and the files that
-    are given out; without, every block.
+    are given out; without, every block, or those that can be read within ``time_s``, the newest files first.
     """
     path = settings.index_path
     try:
@@ -82,13 +87,14 @@ def recall_memory(settings: Settings, prompt: str, place: Place, as_of: str, lim
         why = "there is no index"
     except AsterIndexError as error:
         why = str(error)
-    return _from_files(settings, prompt, place, as_of, limit, f"{why}: only blocks and facts of the store were read")
+    why = f"{why}: only blocks and facts of the store were read"
+    return _from_files(settings, prompt, place, as_of, limit, why, time_s)
 
 
-def store_corpus(settings: Settings, as_of: str) -> FileCorpus:
+def store_corpus(settings: Settings, as_of: str, time_s: float | None = None) -> FileCorpus:
     """Return what the store's memory folders hold, read from their files. Cost and errors as ``read_corpus``."""
     ranks = [home.rank for home in homes_by_rank(settings.roots)]
-    return read_corpus(memory_folders(settings.roots), as_of, ranks)
+    return read_corpus(memory_folders(settings.roots), as_of, ranks, time_s)
 
 
 class _Judge(Protocol):
@@ -115,11 +121,14 @@ def _from_index(
     return asked.answer(prompt, place, as_of, limit, unread, from_index=True)
 
 
-def _from_files(settings: Settings, prompt: str, place: Place, as_of: str, limit: int, why: str) -> MemoryAnswer:
-    unread = [found for folder in memory_folders(settings.roots) for found in unread_notes(folder)]
-    corpus = store_corpus(settings, as_of)
+def _from_files(
+    settings: Settings, prompt: str, place: Place, as_of: str, limit: int, why: str, time_s: float | None
+) -> MemoryAnswer:
+    corpus = store_corpus(settings, as_of, time_s)
+    late = (OUT_OF_TIME,) if corpus.left_out else ()  # nor is there time then to look which could not be read
+    unread = [] if late else [found for folder in memory_folders(settings.roots) for found in unread_notes(folder)]
     asked = _Asked(MemoryFiles(settings), corpus, lambda candidate, said: candidate if said.note else said.fact)
-    return asked.answer(prompt, place, as_of, limit, unread, from_index=False, notes=(why,))
+    return asked.answer(prompt, place, as_of, limit, unread, from_index=False, notes=(why, *late))
 
 
 class _Checked:

@@ -13,6 +13,7 @@ from typing import Final
 
 from index.recall.projecting import aliases_text
 from index.recall.standing import END, read_blocks, read_standings
+from index.statements import HELD_WORDS
 
 TOUCH_ALL: Final = """INSERT OR IGNORE INTO touched_name
 SELECT slug_key FROM journal_rows WHERE instr(more, '"aliases"') > 0 AND slug_key IS NOT NULL
@@ -32,8 +33,9 @@ UNION ALL SELECT title_key FROM lines WHERE title_key IS NOT NULL"""
 """Which block a line means depends on all that it may mean."""
 _BLOCKS: Final = """SELECT DISTINCT n.block_id FROM touched_name t CROSS JOIN block_names n ON n.key = t.key
 ORDER BY n.block_id"""
-_STORED: Final = "SELECT c3 FROM memory_words_content WHERE id = ?"
-_UPDATE: Final = "UPDATE memory_words SET aliases = ? WHERE rowid = ?"
+_STORED: Final = "SELECT aliases FROM candidate_rows WHERE id = ?"
+_TOUCH: Final = f"""INSERT OR IGNORE INTO touched_candidate SELECT id, {HELD_WORDS} FROM candidate_rows WHERE id = ?"""
+_UPDATE: Final = "UPDATE candidate_rows SET aliases = ? WHERE id = ?"
 _AT_ONCE: Final = 500
 
 
@@ -49,6 +51,7 @@ def settle_aliases(connection: sqlite3.Connection) -> None:
         for id_ in some:
             text = aliases_text(told[id_].aliases)
             if connection.execute(_STORED, (id_,)).fetchone()[0] != text:
+                connection.execute(_TOUCH, (id_,))
                 connection.execute(_UPDATE, (text, id_))
 
 

@@ -36,8 +36,8 @@ _LINES: Final = """WITH keys (key) AS MATERIALIZED (
 SELECT s.agent_id, s.root, j.ts, j.op, j.name, j.actor, j.more
 FROM lines l CROSS JOIN journal_rows j ON j.id = l.id CROSS JOIN source_rows s ON s.id = j.source_id
 WHERE j.ts <= :as_of
-ORDER BY j.ts DESC, j.line_number DESC, j.id DESC"""
-"""In the order in which ``persist.memory.journal`` gives them."""
+ORDER BY j.ts, j.line_number, j.id"""
+"""Of one time in the order of the file, as ``persist.memory.journal.iter_operations`` gives them."""
 
 
 class Home(NamedTuple):

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from json import dumps
 from typing import Final, NamedTuple
 
 from index.fields import ANSWER, PROMPT
 from index.projection import TYPE_CODES
+from index.recall.turn_counts import stored_counts
 from index.recall.turn_scores import (
     AROUND,
     Counted,
@@ -30,6 +32,10 @@ from persist.recall.stems import stem
 
 FOUND: Final = 100
 """Texts that are found by their own words; they and those around them are scored."""
+OF_SESSION: Final = 50
+"""So many of these are of one session at most."""
+OF_TEXT: Final = 8
+"""So many are copies of one text at most."""
 _LOOKED_AT: Final = 20_000
 _AT_ONCE: Final = 400
 SCORED_CHARACTERS: Final = 4000
@@ -39,14 +45,11 @@ MAX_WORDS: Final = 64
 
 _WORD = re.compile(r"[^\W_]+")
 _CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_VOCABULARY: Final = """CREATE VIRTUAL TABLE IF NOT EXISTS temp.prose_vocabulary
-USING fts5vocab(main, prose_words, 'row')"""
 _TYPES: Final = f"{TYPE_CODES['user_message']}, {TYPE_CODES['message_text']}"
 _STATEMENTS: Final = {
-    "count": "SELECT count(*) FROM prose",
-    "best": "SELECT rowid FROM prose_words WHERE prose_words MATCH ? ORDER BY rank",
+    "best": "SELECT rowid, rank FROM prose_words WHERE prose_words MATCH ? ORDER BY rank",
     "messages": f"""SELECT p.id, e.source_id, e.line_number, e.event_index, s.session_row,
-  coalesce(e.ts, e.sort_ts, s.file_time)
+  coalesce(e.ts, e.sort_ts, s.file_time), p.text_hash
 FROM json_each(?) given
 CROSS JOIN prose p ON p.id = given.value
 CROSS JOIN event_rows e ON e.id = p.id
@@ -66,7 +69,7 @@ STATEMENTS: Final = tuple(_STATEMENTS.values())
 
 
 class Message(NamedTuple):
-    """A text of a transcript: where it stands, its session's row, its time."""
+    """A text of a transcript: where it stands, its session's row, its time, a hash of it."""
 
     id: int
     source_id: int
@@ -74,6 +77,7 @@ class Message(NamedTuple):
     event_index: int
     session_row: int
     at: str
+    text_hash: int
 
 
 class RankedTurn(NamedTuple):
@@ -97,24 +101,8 @@ def wanted_of(connection: sqlite3.Connection, prompt: str) -> Wanted:
     words = tuple(islice(dict.fromkeys(word for word in typed if word not in NO_CONTENT and len(word) > 1), MAX_WORDS))
     if not words:
         return Wanted((), {})
-    frequencies = frequencies_of(connection, {stem(word) for word in words})
-    count = text_count(connection)
+    count, frequencies = stored_counts(connection, {stem(word) for word in words})
     return Wanted(words, {token: rarity(frequency, count) for token, frequency in frequencies.items()})
-
-
-def frequencies_of(connection: sqlite3.Connection, stems: set[str]) -> dict[str, int]:
-    """Return in how many texts of the index each stem stands; those that stand in none are left out."""
-    connection.execute(_VOCABULARY)
-    found = connection.execute(
-        "SELECT v.term, v.doc FROM json_each(?) given CROSS JOIN temp.prose_vocabulary v ON v.term = given.value",
-        (dumps(sorted(stems)),),
-    )
-    return dict(found.fetchall())
-
-
-def text_count(connection: sqlite3.Connection) -> int:
-    """Return how many texts the index has."""
-    return int(connection.execute(_STATEMENTS["count"]).fetchone()[0])
 
 
 def rank_turns(
@@ -126,7 +114,7 @@ def rank_turns(
     nothing to what stands beside it. Cost: a score of SQLite's for each text with one of the words, then the texts of
     about a thousand messages.
     """
-    found = list(islice(_found(connection, wanted, counts), FOUND))
+    found = list(islice(_several(_found(connection, wanted, counts)), FOUND))
     if not found:
         return []
     chains = _Chains(connection)
@@ -167,10 +155,36 @@ def _found(connection: sqlite3.Connection, wanted: Wanted, counts: Callable[[Mes
     if not wanted.words:
         return
     expression = " OR ".join(f'"{word}"' for word in wanted.words)
-    ids = islice(connection.execute(_STATEMENTS["best"], (expression,)), _LOOKED_AT)
-    while some := [row[0] for row in islice(ids, _AT_ONCE)]:
-        messages = {message.id: message for message in _messages(connection, some)}
-        yield from (messages[id_] for id_ in some if id_ in messages and counts(messages[id_]))
+    best = islice(connection.execute(_STATEMENTS["best"], (expression,)), _LOOKED_AT)
+    for some in _pieces(best):
+        found = [one for one in _messages(connection, list(some)) if counts(one)]
+        found.sort(key=lambda one: (one.at, one.event_index), reverse=True)
+        found.sort(key=lambda one: some[one.id])
+        yield from found
+
+
+def _pieces(best: Iterable[tuple[int, float]]) -> Iterator[dict[int, float]]:
+    """Yield pieces of some hundred texts with their ranks; those of one rank, copies mostly, are in one piece."""
+    piece: dict[int, float] = {}
+    last = 0.0
+    for id_, rank in best:
+        if len(piece) >= _AT_ONCE and rank != last:
+            yield piece
+            piece = {}
+        piece[id_] = last = rank
+    if piece:
+        yield piece
+
+
+def _several(found: Iterable[Message]) -> Iterator[Message]:
+    """Yield messages of several sessions and texts: of one session and of copies only the first ones."""
+    sessions: Counter[int] = Counter()
+    texts: Counter[int] = Counter()
+    for message in found:
+        sessions[message.session_row] += 1
+        texts[message.text_hash] += 1
+        if sessions[message.session_row] <= OF_SESSION and texts[message.text_hash] <= OF_TEXT:
+            yield message
 
 
 def _messages(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[Message]:

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
+from index.fields import ANSWER, PROMPT
 from index.opening import open_reader
 from index.recall.lineage import lineage_of
+from index.recall.turn_counts import counts_of
 from index.recall.turn_ranking import (
     SCORED_CHARACTERS,
     Message,
     RankedTurn,
-    frequencies_of,
     rank_sessions,
     rank_turns,
-    text_count,
     wanted_of,
 )
 from index.recall.turn_texts import Read, Said, read_texts
@@ -47,6 +47,10 @@ _NO_NAME: Final = ("",)
 
 _SESSION: Final = """SELECT a.name, n.session_id, n.project, n.depth, n.title FROM session_rows n
 CROSS JOIN agents a ON a.id = n.agent_id WHERE n.id = ?"""
+_COPIES: Final = f"""SELECT s.session_row, min(coalesce(e.ts, e.sort_ts, s.file_time))
+FROM prose p INDEXED BY prose_same CROSS JOIN event_rows e ON e.id = p.id CROSS JOIN source_rows s ON s.id = e.source_id
+WHERE p.text_hash = ? AND p.field IN ({PROMPT}, {ANSWER}) AND p.hidden = 0 AND s.session_row IS NOT NULL
+GROUP BY s.session_row"""
 _TEXT: Final = "SELECT substr(text, 1, ?) FROM prose WHERE id = ?"
 
 
@@ -106,8 +110,8 @@ def recall_turns(
         connection.execute("PRAGMA temp_store = memory")
         connection.execute("BEGIN")
         wanted = wanted_of(connection, prompt)
-        sessions = _Sessions(connection, place, lineage_of(connection, session))
-        ranked = rank_turns(connection, wanted, sessions.counts_at(as_of), _echo_of(prompt))
+        sessions = _Sessions(connection, place, as_of, lineage_of(connection, session))
+        ranked = rank_turns(connection, wanted, sessions.count, _echo_of(prompt))
         return _answer(settings, connection, prompt, sessions, ranked, limit)
 
 
@@ -122,9 +126,10 @@ class _Session(NamedTuple):
 class _Sessions:
     """The sessions of a prompt's place, each looked at once."""
 
-    def __init__(self, connection: sqlite3.Connection, place: Place, left_out: frozenset[int]) -> None:
+    def __init__(self, connection: sqlite3.Connection, place: Place, as_of: str, left_out: frozenset[int]) -> None:
         self._connection = connection
         self._place = place
+        self._as_of = as_of
         self._left_out = left_out
         self._known: dict[int, _Session] = {}
         self._counts: dict[int, bool] = {}
@@ -134,9 +139,14 @@ class _Sessions:
             self._known[row] = _Session(*self._connection.execute(_SESSION, (row,)).fetchone())
         return self._known[row]
 
-    def counts_at(self, as_of: str) -> Callable[[Message], bool]:
-        """Return what says whether a message may be given: of a session that counts, not after ``as_of``."""
-        return lambda message: message.at <= as_of and self._does_count(message.session_row)
+    def count(self, message: Message) -> bool:
+        """Tell whether a message may be given: of a session that counts, not of later."""
+        return message.at <= self._as_of and self._does_count(message.session_row)
+
+    def with_text(self, text_hash: int) -> set[int]:
+        """Return the sessions that count and have a message of this text. Cost: the messages that have it."""
+        found = self._connection.execute(_COPIES, (text_hash,))
+        return {row for row, at in found if at <= self._as_of and self._does_count(row)}
 
     def _does_count(self, row: int) -> bool:
         if row not in self._counts:
@@ -196,7 +206,10 @@ def _judged(
         told = sessions[turn.message.session_row]
         candidate = Candidate(told.session_id, told.agent, name_words=_NO_NAME, body_words=words)
         found = evidence.weigh(reading, candidate, statistics)
-        yield turn, found, len(same) - 1
+        have_it = {one.message.session_row for one in same}
+        for text_hash in {one.message.text_hash for one in same}:
+            have_it |= sessions.with_text(text_hash)
+        yield turn, found, len(have_it) - 1
 
 
 def _reading(connection: sqlite3.Connection, prompt: str) -> tuple[Reading, Statistics]:
@@ -204,9 +217,9 @@ def _reading(connection: sqlite3.Connection, prompt: str) -> tuple[Reading, Stat
     units = prompt_units(prompt)
     words = evidence.words_to_count(units)
     tokens = {word: stem(word) if len(word) <= WHOLE_WORD_CHARACTERS else word for word in words}
-    found = frequencies_of(connection, set(tokens.values()))
+    count, found = counts_of(connection, set(tokens.values()))
     frequencies = {word: found[token] for word, token in tokens.items() if token in found}
-    statistics = Statistics(text_count(connection), frequencies, 0.0, 0.0, 0.0)
+    statistics = Statistics(count, frequencies, 0.0, 0.0, 0.0)
     return evidence.read(units, statistics, {}), statistics
 
 

@@ -19,6 +19,7 @@ from typing import Final
 
 from index import statements
 from index.recall.settling import TOUCH_ALL, settle_aliases
+from index.recall.word_settling import TOUCH_ALL_CANDIDATES, settle_words
 from index.settle import calls, outgrown, sessions
 
 _ALL_TOUCHED: Final = (
@@ -33,6 +34,7 @@ WHERE u.message_id IS NOT NULL""",
     "INSERT OR IGNORE INTO touched_hash SELECT p.text_hash FROM history_rows h JOIN prose p ON p.id = h.id",
     "INSERT OR IGNORE INTO touched_session SELECT id FROM session_rows",
     TOUCH_ALL,
+    TOUCH_ALL_CANDIDATES,
 )
 
 _MARK_COPIES: Final = """WITH ranked AS (
@@ -90,6 +92,7 @@ def settle_touched(connection: sqlite3.Connection, resolve_project: sessions.Res
     sessions.settle_sessions(connection, resolve_project)
     connection.execute(_MARK_IN_TRANSCRIPT)
     settle_aliases(connection)
+    settle_words(connection)
     for statement in statements.CLEAR_TOUCHED:
         connection.execute(statement)
 

@@ -212,11 +212,17 @@ LOCAL_TABLES: Final = (
   offset_bytes INTEGER NOT NULL
 ) STRICT""",
     """CREATE TABLE candidate_rows (
-  id INTEGER NOT NULL PRIMARY KEY,
-  source_id INTEGER NOT NULL,
-  name_words INTEGER NOT NULL,
-  description_words INTEGER NOT NULL,
-  body_words INTEGER NOT NULL
+  id INTEGER NOT NULL PRIMARY KEY, source_id INTEGER NOT NULL, text_key INTEGER NOT NULL,
+  name_words INTEGER NOT NULL, description_words INTEGER NOT NULL, body_words INTEGER NOT NULL,
+  name TEXT NOT NULL, description TEXT NOT NULL, body TEXT NOT NULL, aliases TEXT NOT NULL
+) STRICT""",
+    """CREATE TABLE memory_words (
+  id INTEGER NOT NULL PRIMARY KEY, word TEXT NOT NULL UNIQUE, texts INTEGER NOT NULL,
+  in_aliases BLOB NOT NULL, in_name BLOB NOT NULL, in_description BLOB NOT NULL, in_body BLOB NOT NULL
+) STRICT""",
+    """CREATE TABLE memory_totals (
+  candidates INTEGER NOT NULL, texts INTEGER NOT NULL, name_words INTEGER NOT NULL,
+  description_words INTEGER NOT NULL, body_words INTEGER NOT NULL, with_aliases INTEGER NOT NULL
 ) STRICT""",
     """CREATE TABLE block_names (
   key INTEGER NOT NULL,
@@ -278,6 +284,8 @@ INDEXES: Final = (
     "CREATE INDEX memory_fact_rows_source ON memory_fact_rows (source_id)",
     "CREATE INDEX candidate_rows_source ON candidate_rows (source_id)",
     "CREATE INDEX candidate_rows_nameless ON candidate_rows (id) WHERE name_words = 0",
+    "CREATE INDEX candidate_rows_aliases ON candidate_rows (id) WHERE aliases <> ''",
+    "CREATE INDEX candidate_rows_text ON candidate_rows (text_key, name_words, description_words, body_words)",
     "CREATE INDEX block_names_block ON block_names (block_id)",
     "CREATE INDEX error_rows_place ON error_rows (source_id, line_number)",
     "CREATE INDEX prose_newest ON prose (field, hidden, sort_ts, source_id)",
@@ -308,11 +316,6 @@ FULL_TEXT: Final = (
     """CREATE VIRTUAL TABLE prose_words USING fts5(
   text, content = 'prose', content_rowid = 'id', tokenize = 'porter unicode61 remove_diacritics 2'
 )""",
-    """CREATE VIRTUAL TABLE memory_words USING fts5(
-  name, description, body, aliases, tokenize = 'ascii', detail = column
-)""",
-    "CREATE VIRTUAL TABLE memory_vocabulary USING fts5vocab(memory_words, 'row')",
-    "CREATE VIRTUAL TABLE memory_places USING fts5vocab(memory_words, 'instance')",
 )
 
 EVENT_TYPES: Final = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +20,16 @@ from persist.errors import StoreIOError
 from persist.events import Note
 from persist.ids import slug
 from persist.memory.frontmatter import Value, read_frontmatter
-from persist.memory.names import VERSION_STEM, block_slug, is_of_slug, same_title
+from persist.memory.names import (
+    VERSION_STEM,
+    block_slug,
+    is_like_fact,
+    is_misnamed,
+    is_note_file,
+    is_of_project,
+    is_of_slug,
+    same_title,
+)
 from persist.regular import open_regular
 
 PROJECT_FILE: Final = "ASTER.md"
@@ -86,7 +95,7 @@ def read_block(path: Path, archived: bool = False) -> Block:
 
 
 def list_blocks(folder: Path, include_archived: bool = False) -> list[Block]:
-    """Return the blocks of a memory folder, each ``*.md`` but ``ASTER.md`` once, by name.
+    """Return the blocks of a memory folder, each of :func:`note_paths` but ``ASTER.md`` once, by name.
 
     With ``include_archived`` those in ``.archive/`` are among them (older versions are not). A missing folder
     has none. Cost: reads every block whole. Raises ``StoreIOError`` where the folder cannot be listed.
@@ -99,13 +108,25 @@ def list_blocks(folder: Path, include_archived: bool = False) -> list[Block]:
 
 
 def note_paths(folder: Path) -> list[Path]:
-    """Return what is called ``*.md`` directly in a folder, in path order; none where it is missing.
+    """Return the files of blocks and the project file directly in a folder (``names.is_note_file``), in path order.
 
-    Raises ``StoreIOError`` where the folder cannot be listed.
+    A missing folder has none. Raises ``StoreIOError`` where the folder cannot be listed.
     """
+    return _paths(folder, is_note_file)
+
+
+def misnamed_paths(folder: Path) -> list[Path]:
+    """Return the files that are no blocks for their names alone (``names.is_misnamed``), for whoever tells of them.
+
+    Order and errors as :func:`note_paths`.
+    """
+    return _paths(folder, is_misnamed)
+
+
+def _paths(folder: Path, is_wanted: Callable[[str], bool]) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
-            names = [entry.name for entry in entries if entry.name.endswith(".md") and entry.name != ".md"]
+            names = [entry.name for entry in entries if is_wanted(entry.name)]
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -130,13 +151,15 @@ def find_block(folder: Path, name: str, listed: Sequence[Block] | None = None) -
     """Return the block that ``name``, a typed title or a slug, means, or ``None``; archived ones are never found.
 
     The block of that title, those that share its slug (``build``, ``build-2``) first, a file's stem before a title that
-    differs in case or white space; else the file of the slug; else
-    the first block in name order whose name is equal but for ASCII case, else the first whose name has the same slug. A
-    name without an ASCII letter or digit has no slug and finds only the very same title or name (Aster found, and
-    deleted, another's block by ``!``). Cost: one file in the ordinary case, else every block; ``listed``, the blocks
-    as :func:`list_blocks` gave them, spares who asks for many names that. Raises ``StoreIOError`` like
+    differs in case or white space; else the file of the slug; else the first block in name order whose name is equal
+    but for ASCII case, else the first whose name has the same slug. A name without an ASCII letter or digit has no slug
+    and finds only the very same title or name (Aster found, and deleted, another's block by ``!``). What is called like
+    a fact of the project file is no block. Cost: one file in the ordinary case, else every block; ``listed``, the
+    blocks as :func:`list_blocks` gave them, spares who asks for many names that. Raises ``StoreIOError`` like
     :func:`list_blocks`.
     """
+    if is_like_fact(name):
+        return None
     wanted = slug(name)
     found = _of_slug(folder, name, wanted) if wanted else None
     if found is not None and (found.title is None or found.path.stem == name or same_title(found.title, name)):
@@ -214,7 +237,7 @@ def _parse(path: str, data: bytes, archived: bool) -> tuple[Note, dict[str, Valu
         problem = problem or "has no readable frontmatter; it is taken as plain text"
     name = " ".join(_text(values, "name").splitlines())
     note = Note(
-        name=_stem(path) if name in ("", "~") else name,
+        name=_stem(path) if name in ("", "~") or is_of_project(name) else name,
         body=body,
         description=_text(values, "description"),
         kind=_optional(values, "kind", "type"),

@@ -16,7 +16,7 @@ from persist.memory.project import read_project
 MAX_INDEX_ENTRIES: Final = 60
 """Blocks that are listed; more would push the conversation out of the prompt."""
 INSTRUCTION: Final = "These are titles only: call recall with a block's name and read it before you rely on it."
-_MORE: Final = "call recall without a name to list them all"
+_MORE: Final = "asx memory list shows them all"
 _DASH: Final = " \u2014 "
 
 

@@ -92,6 +92,14 @@ def iter_operations(folder: Path) -> Iterator[Operation]:
         raise StoreIOError(path, "read", error.strerror or str(error)) from error
 
 
+def iter_known_operations(folder: Path) -> Iterator[Operation]:
+    """Yield as :func:`iter_operations`, up to where the journal cannot be read: for what it is only a help."""
+    try:
+        yield from iter_operations(folder)
+    except StoreIOError:
+        return
+
+
 def known_operations(folder: Path) -> list[Operation]:
     """Return what the journal tells, newest first, nothing where it cannot be read: for what it is only a help."""
     try:

@@ -5,14 +5,13 @@ Reads files, writes none; must never import sqlalchemy or anything of ``persist.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from persist import times
-from persist.errors import StoreIOError
 from persist.memory.blocks import Block, find_block, paths_of_slug, read_block
-from persist.memory.journal import Operation, iter_operations
+from persist.memory.journal import iter_known_operations
 from persist.memory.names import block_slug
 from persist.memory.standing import Standing, noted, standings, with_standing
 
@@ -30,7 +29,7 @@ def known_blocks(blocks: Sequence[Block], beside: Iterable[Block] = ()) -> list[
     as_of = times.now()
     known: dict[Path, Standing] = {}
     for (folder, _), group in groups.items():
-        told = standings([noted(block.path.stem, block.note) for block in group], _operations(folder), as_of)
+        told = standings([noted(block.path.stem, block.note) for block in group], iter_known_operations(folder), as_of)
         known |= {block.path: told[noted(block.path.stem, block.note).name] for block in group}
     return [
         replace(block, note=with_standing(block.note, known[block.path])) if block.path in known else block
@@ -51,10 +50,3 @@ def known_block(block: Block) -> Block:
 
 def _folder_of(block: Block) -> Path:
     return block.path.parent.parent if block.note.archived else block.path.parent
-
-
-def _operations(folder: Path) -> Iterator[Operation]:
-    try:
-        yield from iter_operations(folder)
-    except StoreIOError:
-        return

@@ -20,10 +20,43 @@ WITHOUT_SLUG: Final = "note"
 """Stands for the slug of a title that has none, always with a number: Aster writes ``note.md`` for all of them."""
 PROJECT_STEM: Final = "aster"
 """Never given to a new block: where case does not count, ``aster.md`` is the project file."""
+_OF_PROJECT = re.compile(r"ASTER\.md(?P<line>:.*)?\Z", re.DOTALL)
 _ULID: Final = "[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}"
 VERSION_STEM = re.compile(rf"(?P<slug>[a-z0-9-]+)@(?P<ulid>{_ULID})\Z")
 """Stem of an older version of a block in ``.archive/`` (DESIGN 10); a slug never holds ``@``."""
+_BEFORE_LINE: Final = "ASTER.md:"
 _HASH_BYTES: Final = 6
+_MAX_LINE_DIGITS: Final = 9
+
+
+def is_note_file(name: str) -> bool:
+    """Tell whether a file of a memory folder is the project file or a block, by its name; whoever reads asks here.
+
+    Hidden files are none (editors and systems put them beside what is edited), and nothing that is called like the
+    project file or like a fact of it: ``ASTER.md:3.md`` would be the block ``ASTER.md:3``.
+    """
+    return name.endswith(".md") and not name.startswith(".") and not is_misnamed(name)
+
+
+def is_misnamed(name: str) -> bool:
+    """Tell whether a file is no block for its name alone: it would be called like the project file or a fact of it."""
+    return name.endswith(".md") and is_of_project(name.removesuffix(".md"))
+
+
+def is_of_project(name: str) -> bool:
+    """Tell whether a name is that of the project file or like one of its facts; no block has such a name."""
+    return _OF_PROJECT.match(name) is not None
+
+
+def is_like_fact(name: str) -> bool:
+    """Tell whether a name is like that of a fact, ``ASTER.md:LINE``; nothing else answers to it, no title either."""
+    return name.startswith(_BEFORE_LINE)
+
+
+def fact_line(name: str) -> int | None:
+    """Return the line (from 1) of the fact of ASTER.md that is called so, ``None`` for any other name."""
+    line = (found["line"] or "" if (found := _OF_PROJECT.match(name)) else "")[1:]
+    return int(line) if line.isdecimal() and line.isascii() and len(line) <= _MAX_LINE_DIGITS else None
 
 
 def same_title(one: str, other: str) -> bool:

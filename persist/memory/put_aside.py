@@ -11,7 +11,7 @@ from pathlib import Path
 from persist.errors import NotFoundError
 from persist.files import LOCK_NAME, locked, write_atomic
 from persist.memory import versions
-from persist.memory.block_file import bytes_to_change, existing_block, put_block
+from persist.memory.block_file import bytes_to_change, existing_block, put_block, refuse_fact
 from persist.memory.blocks import ARCHIVE_FOLDER, find_block
 from persist.memory.change import Change, tell
 from persist.memory.names import archived_stem
@@ -59,6 +59,7 @@ def restore(folder: Path, name: str, at: str | None = None) -> Change:
     back: the newest version that differs from the block as it is, or a block that Aster archived. Raises
     ``NotFoundError``, ``AmbiguousError``, ``RefusedError``, ``BusyError``, ``StoreIOError``.
     """
+    refuse_fact(folder, name)
     with locked(folder / LOCK_NAME):
         stem = versions.stem_to_restore(folder, name)
         if stem is None:

@@ -17,7 +17,7 @@ from persist import times
 from persist.events import Note
 from persist.memory import findings
 from persist.memory.archive import list_archived
-from persist.memory.blocks import PROJECT_FILE, Block, note_paths, read_block
+from persist.memory.blocks import PROJECT_FILE, Block, misnamed_paths, note_paths, read_block
 from persist.memory.decay import untouched_days
 from persist.memory.findings import Finding, in_order
 from persist.memory.journal import iter_operations
@@ -71,6 +71,9 @@ def review(folder: Path, missing_sessions: MissingSessions | None = None, as_of:
     known_now = standings(notes.values(), iter_operations(folder), moment)
     words = {stem: telling_words(f"{stem} {note.title or ''} {note.description}") for stem, note in notes.items()}
     current = {stem: words[stem] for stem, one in known_now.items() if one.superseded_by is None}
+    for path in misnamed_paths(folder):
+        told = "is called like a fact of ASTER.md and so is no block; give the file another name"
+        found.append(Finding(path.name, findings.UNREADABLE, told))
     found += _of_same_texts(same_texts, current)
     for one, other in near_pairs(current):
         told = f"says nearly the same as {other}; archive one, or let it supersede the other"

@@ -52,7 +52,8 @@ class Standing(NamedTuple):
     ``touched_at`` is when it was last created, edited, restored, recalled or marked helpful, never later than the
     moment asked about; ``None`` when nothing tells. ``use`` is at most ``MAX_USE`` and may be negative. The counts are
     of journal lines. ``superseded_by`` is a slug, or what was written where no block answers to it. ``kind`` is
-    ``fact`` when none is known, ``project`` ``None`` when it holds everywhere.
+    ``fact`` when none is known, ``project`` ``None`` when it holds everywhere. ``last_mark`` is what the last mark
+    said, ``helpful`` or ``harmful``; ``None`` without one, and when harm was forgiven since.
     """
 
     touched_at: str | None
@@ -66,6 +67,7 @@ class Standing(NamedTuple):
     aliases: tuple[str, ...]
     kind: str
     project: str | None = None
+    last_mark: str | None = None
 
 
 def noted(stem: str, note: Note) -> Note:
@@ -77,13 +79,13 @@ def noted(stem: str, note: Note) -> Note:
 def standings(notes: Iterable[Note], operations: Iterable[Operation], as_of: str) -> dict[str, Standing]:
     """Return what is known of each note at ``as_of``, by slug, in the notes' order.
 
-    A note's ``name`` must be its slug, which is its file's stem (:func:`noted`). Operations may come in any order (of
-    two of one time the one that comes later holds) and are read once; those after ``as_of`` (a time in the index's
-    form), those without a time and those from before the block was made (of a block of that name that is gone) do not
-    count. Each operation needs what the journal has beside Aster's keys: ``version``, ``aliases``, ``kind``,
-    ``project``, ``pinned``. An operation names a block by its slug or, as Aster writes it, as it was asked for. Memory:
-    8 bytes for each use, at most a few uses for a block and day when they come in order; nothing for names that are no
-    note's.
+    A note's ``name`` must be its slug, which is its file's stem (:func:`noted`). Operations may come in any order, but
+    those of one time in the file's (of two of them the later line holds), and are read once; those after ``as_of`` (a
+    time in the index's form), those without a time and those from before the block was made (of a block of that name
+    that is gone) do not count. Each operation needs what the journal has beside Aster's keys: ``version``, ``aliases``,
+    ``kind``, ``project``, ``pinned``. An operation names a block by its slug or, as Aster writes it, as it was asked
+    for. Memory: 8 bytes for each use, at most a few uses for a block and day when they come in order; nothing for names
+    that are no note's.
     """
     tallies = {note.name: _Tally(note) for note in notes}
     names = _Names(tally.note for tally in tallies.values())
@@ -146,14 +148,15 @@ class _Names:
 class _Tally:
     """What the journal tells of one note, gathered in any order."""
 
-    __slots__ = ("_counts", "_events", "_last", "_told", "_touched_at", "note")
+    __slots__ = ("_added", "_counts", "_events", "_last", "_told", "_touched_at", "note")
 
     def __init__(self, note: Note) -> None:
         self.note = note
         self._touched_at = ""
+        self._added = 0
         self._counts = [0, 0, 0, 0, 0]
         self._events = array("q")
-        self._last: dict[str, tuple[str, Operation]] = {}
+        self._last: dict[str, tuple[str, int, Operation]] = {}
         self._told: tuple[str, Operation] | None = None
 
     def add(self, operation: Operation, entry: JournalEntry, ts: str) -> None:
@@ -167,8 +170,7 @@ class _Tally:
         self._counts[code] += 1
         if code != _HARMFUL and ts > self._touched_at:
             self._touched_at = ts
-        if code in (_RECALL, _EDIT, _RESTORE):
-            self._keep_last(operation, entry.op, ts)
+        self._keep_last(operation, entry.op, ts)
         if code == _EDIT and _is_full(operation) and (self._told is None or ts >= self._told[0]):
             self._told = (ts, operation)
         self._add_event(_moment_ms(ts), code)
@@ -188,15 +190,26 @@ class _Tally:
             aliases=note.aliases or (() if told is None else told.aliases),
             kind=note.kind or (None if told is None else told.kind) or DEFAULT_KIND,
             project=note.project or (None if told is None else told.project),
+            last_mark=self._last_mark(),
         )
 
     def _keep_last(self, operation: Operation, op: str, ts: str) -> None:
+        self._added += 1
         last = self._last.get(op)
         if last is None or ts >= last[0]:
-            self._last[op] = (ts, operation)
+            self._last[op] = (ts, self._added, operation)
 
     def _last_at(self, op: str) -> str:
         return self._last[op][0] if op in self._last else ""
+
+    def _last_mark(self) -> str | None:
+        """Return the last mark; harm is forgiven by a later edit or restore, as it is in the use."""
+        helpful, harmful, edit, restore = (
+            self._last[op][:2] if op in self._last else ("", 0) for op in ("helpful", "harmful", "remember", "restore")
+        )
+        if helpful >= harmful:
+            return "helpful" if helpful[0] else None
+        return "harmful" if harmful > max(edit, restore) else None
 
     def _add_event(self, at_ms: int, code: int) -> None:
         """Note a use; what a use of the same day, noted right before it, counts for already is left out."""
@@ -245,7 +258,7 @@ class _Tally:
         header = self.note.superseded_by
         successor = header
         if "supersede" in self._last:
-            ts, operation = self._last["supersede"]
+            ts, _, operation = self._last["supersede"]
             is_later = ts > max(self.note.updated_at or "", self._last_at("remember"), self._last_at("restore"))
             was_in_header = operation.version is not None
             if is_later and (header is not None or not was_in_header):

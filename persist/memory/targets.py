@@ -15,8 +15,8 @@ from persist.errors import RefusedError
 from persist.memory.archive import list_versions
 from persist.memory.blocks import ARCHIVE_FOLDER, Block, called, paths_of_slug, read_block
 from persist.memory.describe import one_line
-from persist.memory.journal import known_operations
-from persist.memory.names import WITHOUT_SLUG, block_slug, free_stems, same_title
+from persist.memory.journal import iter_known_operations
+from persist.memory.names import WITHOUT_SLUG, block_slug, free_stems, is_like_fact, same_title
 
 MAX_TITLE_BYTES: Final = 1000
 
@@ -30,10 +30,15 @@ class Target:
 
 
 def checked_title(title: str) -> str:
-    """Return a typed title on one line, trimmed. Raises ``RefusedError`` for an empty and for an over-long one."""
+    """Return a typed title on one line, trimmed.
+
+    Raises ``RefusedError`` for one that is empty, over-long, or called like a fact.
+    """
     typed = one_line(title)
     if not typed:
         raise RefusedError("a title is empty", "give it at least one character, or leave it out")
+    if is_like_fact(typed):
+        raise RefusedError(f"{typed!r} is what facts of ASTER.md are called", "give the note another title")
     if len(typed.encode("utf-8", "replace")) > MAX_TITLE_BYTES:
         raise RefusedError(f"a title is over {MAX_TITLE_BYTES} bytes", "use a shorter one")
     return typed
@@ -73,8 +78,11 @@ def _known_title(folder: Path, block: Block) -> str | None:
         return block.title
     if block.note.name != block.path.stem:
         return block.note.name
-    told = (one for one in known_operations(folder) if one.title and one.entry.name == block.path.stem)
-    return next((one.title for one in told), None)
+    last, title = "", None
+    for one in iter_known_operations(folder):
+        if one.title and one.entry.name == block.path.stem and (one.entry.ts or "") >= last:
+            last, title = one.entry.ts or "", one.title
+    return title
 
 
 def _new_path(folder: Path, title: str, taken: set[str]) -> Path:

@@ -18,7 +18,7 @@ from persist.files.temporary import sweep
 from persist.ids import MIN_PREFIX_CHARACTERS, new_session_id
 from persist.memory.archive import Version, list_archived, list_versions
 from persist.memory.blocks import ARCHIVE_FOLDER, Block, find_block, read_block
-from persist.memory.journal import known_operations
+from persist.memory.journal import iter_known_operations
 from persist.memory.names import archived_stem, block_slug, is_of_slug, same_title, version_slug
 from persist.regular import open_regular
 
@@ -251,8 +251,9 @@ def _is_called(block: Block, name: str) -> bool:
 
 def _journaled_stem(folder: Path, key: str) -> str:
     """Return the stem that the journal tells for versions of this name, where it is not the name itself."""
-    for operation in known_operations(folder):
-        name = operation.entry.name or ""
-        if name != key and version_slug(name) == key and "/" not in name and "\0" not in name:
-            return name
-    return key
+    last, stem = "", key
+    for operation in iter_known_operations(folder):
+        name, ts = operation.entry.name or "", operation.entry.ts or ""
+        if ts >= last and name != key and version_slug(name) == key and "/" not in name and "\0" not in name:
+            last, stem = ts, name
+    return stem

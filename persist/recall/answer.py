@@ -5,11 +5,12 @@ Pure but for what its corpus does; must never read a block's text: who prints re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from persist.recall import evidence, gate, ranking, typos
 from persist.recall.candidate import Candidate
+from persist.recall.copies import text_of
 from persist.recall.corpus import Corpus, Statistics
 from persist.recall.evidence import Evidence, Reading, Term
 from persist.recall.scope import Place
@@ -27,7 +28,7 @@ class Verdict(NamedTuple):
     """What came of one candidate.
 
     ``matched`` are the prompt's words that it holds, in the prompt's order. ``score`` orders and ``evidence`` admits;
-    neither depends on a date, ``rank`` (score x recency) does. ``coverage`` is the share of the prompt's weight, 0 to
+    neither depends on a date or a mark, ``rank`` does. ``coverage`` is the share of the prompt's weight, 0 to
     1. ``alias`` are the words of the alias that stands in the prompt. ``reason`` is one clause in plain words: why it
     was chosen, or why not.
     """
@@ -98,6 +99,7 @@ class _Scale:
         self._tuning = tuning
         self._known: dict[tuple[tuple[str, ...] | tuple[tuple[str, ...], ...], ...], Evidence] = {}
         self._best = gate.Best(0.0, 0.0)
+        self._better: list[Evidence] = []
 
     def weigh(self, candidate: Candidate) -> Evidence:
         words = (candidate.name_words, candidate.description_words, candidate.body_words, candidate.aliases)
@@ -109,12 +111,23 @@ class _Scale:
         if candidate.superseded_by is None:
             found = self.weigh(candidate)
             self._best = gate.Best(max(self._best.score, found.score), max(self._best.evidence, found.evidence))
+            if found.words > 1:
+                self._better.append(found)
 
     def is_refused(self, candidate: Candidate) -> bool:
-        """Tell it of the best so far: the better that is, the more is refused."""
+        """Tell it of the best so far: the better that is, the more is refused.
+
+        Who has less than one of several words is refused with that one at the latest: a better one yet that refuses
+        both has more than both.
+        """
         found, best = self.weigh(candidate), self._best
-        is_no_better = found.score <= best.score and found.evidence <= best.evidence
-        return is_no_better and gate.refusal(found, best, self._tuning) is not None
+        if found.score > best.score or found.evidence > best.evidence:
+            return False
+        if gate.refusal(found, best, self._tuning) is not None:
+            return True
+        return found.evidence < self._tuning.dominated and any(
+            gate.is_dominated(found, one) and gate.refusal(one, best, self._tuning) is None for one in self._better
+        )
 
 
 def _repaired(units: tuple[Unit, ...], corpus: Corpus, statistics: Statistics) -> tuple[Mapping[str, str], Statistics]:
@@ -138,40 +151,77 @@ def _judged(
     """Return a verdict for each candidate, the best rank first."""
     current = [one for candidate, one in found if candidate.superseded_by is None]
     best = gate.best_of(current)
-    admitted = [one for one in current if gate.refusal(one, best, tuning) is None]
+    admitted = _unlike([one for one in current if gate.refusal(one, best, tuning) is None])
     ranked = sorted(
-        ((one.score * ranking.recency(candidate, as_of, tuning), candidate, one) for candidate, one in found),
+        (
+            (one.score * ranking.recency(candidate, as_of, tuning) * ranking.marked(candidate, tuning), candidate, one)
+            for candidate, one in found
+        ),
         key=lambda placed: ranking.order(placed[1], placed[0]),
     )
-    verdicts: list[Verdict] = []
-    said: dict[tuple[tuple[str, ...], ...], list[Candidate]] = {}
-    chosen = 0
-    for rank, candidate, one in ranked:
-        reason = _refusal(candidate, one, best, admitted, tuning)
-        if reason is None:
-            alike = said.setdefault((candidate.description_words, candidate.body_words), [])
-            twin = next((other for other in alike if says_same(other, candidate)), None)
-            if twin is not None:
-                reason = f"says the same as {twin.name}"
-            elif chosen >= limit:
-                reason = f"{limit} better ones are chosen"
-            else:
-                alike.append(candidate)
-                chosen += 1
-        verdicts.append(
-            Verdict(
-                candidate,
-                reason is None,
-                reason or _reason(one),
-                one.score,
-                one.evidence,
-                one.coverage,
-                rank,
-                one.matched,
-                one.alias,
-            )
+    reasons = [_refusal(candidate, one, best, admitted, tuning) for _, candidate, one in ranked]
+    worth_saying = [place for place, reason in enumerate(reasons) if reason is None]
+    choice = _Choice(limit, says_same)
+    for place in choice.by_text([(place, ranked[place][1]) for place in worth_saying]):
+        reasons[place] = choice.refusal(ranked[place][1])
+    return [
+        Verdict(
+            candidate,
+            reason is None,
+            reason or _reason(one),
+            one.score,
+            one.evidence,
+            one.coverage,
+            rank,
+            one.matched,
+            one.alias,
         )
-    return verdicts
+        for (rank, candidate, one), reason in zip(ranked, reasons, strict=True)
+    ]
+
+
+class _Choice:
+    """Chooses among what is worth saying: each thing once, and at most so many."""
+
+    def __init__(self, limit: int, says_same: SaysSame) -> None:
+        self._limit = limit
+        self._says_same = says_same
+        self._chosen = 0
+        self._said: dict[tuple[tuple[str, ...], ...], list[Candidate]] = {}
+
+    @staticmethod
+    def by_text(ranked: Sequence[tuple[int, Candidate]]) -> Iterator[int]:
+        """Yield the places of the first candidate of each text, then those of its copies, with other numbers or dates.
+
+        For a list that is cut, what is told a second time must not be told before what was not told at all.
+        """
+        texts: set[tuple[str, ...]] = set()
+        copies: list[int] = []
+        for place, candidate in ranked:
+            text = text_of(candidate)
+            if text in texts:
+                copies.append(place)
+            else:
+                texts.add(text)
+                yield place
+        yield from copies
+
+    def refusal(self, candidate: Candidate) -> str | None:
+        """Choose a candidate, or return why it is not chosen."""
+        alike = self._said.setdefault((candidate.description_words, candidate.body_words), [])
+        twin = next((other for other in alike if self._says_same(other, candidate)), None)
+        if twin is not None:
+            return f"says the same as {twin.name}"
+        if self._chosen >= self._limit:
+            return f"{self._limit} better ones are chosen"
+        alike.append(candidate)
+        self._chosen += 1
+        return None
+
+
+def _unlike(found: list[Evidence]) -> list[Evidence]:
+    """Return those that differ in what refuses others; copies are many, and would be compared with each other."""
+    return list({(one.telling, one.score, one.alias is None): one for one in found}.values())
 
 
 def _refusal(

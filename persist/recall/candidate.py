@@ -20,7 +20,8 @@ class Candidate:
     unique. ``name_words`` are those of ``words.name_words``, of the slug and then of the title. Each
     of ``aliases`` is one alias as its words, in order, never empty. ``project`` is the folder that the candidate is
     limited to, as written in it; ``None`` means everywhere. ``touched_at`` (when created, edited, given out or found
-    helpful last) is in the index's form, ``None`` when unknown. ``use`` is that of ``persist.memory.standing``.
+    helpful last) is in the index's form, ``None`` when unknown. ``use`` and ``last_mark`` are those of
+    ``persist.memory.standing``.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Candidate:
     pinned: bool = False
     superseded_by: str | None = None
     agent: str = "aster"
+    last_mark: str | None = None
 
     @property
     def key(self) -> tuple[str, str]:

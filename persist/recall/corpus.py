@@ -1,8 +1,8 @@
 """What the gate must know of all candidates together: how many there are, and how common each word is among them.
 
 Pure; imports ``persist.recall`` only. The numbers come from the files or from the index and count the same things:
-every candidate that is not archived, of whatever project, superseded ones too, so that no number depends on where a
-prompt was typed.
+every text of a candidate that is not archived, of whatever project, superseded ones too, so that no number depends on
+where a prompt was typed. Copies of a text (``persist.recall.copies``) count once.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts over all candidates.
+    """Counts over the different texts of all candidates.
 
-    ``frequencies`` tells in how many candidates a word stands, in any field or alias, once for each; a word that is
+    ``frequencies`` tells of how many texts a candidate has a word, in any field or alias, once for each; a word that is
     missing stands in none (it needs the words that were asked for, no others). The means count words with repetitions,
-    over all candidates, those whose field is empty too; 0 when there is no candidate.
+    over all texts, those whose field is empty too, of copies the longest; 0 when there is no candidate.
     """
 
     count: int
@@ -68,16 +68,18 @@ class Corpus(Protocol):
         """
 
 
-def count_words(candidates: Sequence[Candidate], frequencies: Mapping[str, int]) -> Statistics:
-    """Return the statistics of candidates that are at hand, with frequencies that were counted already."""
-    count = len(candidates)
-    return Statistics(
-        count,
-        frequencies,
-        sum(len(candidate.name_words) for candidate in candidates) / max(1, count),
-        sum(len(candidate.description_words) for candidate in candidates) / max(1, count),
-        sum(len(candidate.body_words) for candidate in candidates) / max(1, count),
-    )
+def count_words(texts: Iterable[Sequence[Candidate]], frequencies: Mapping[str, int]) -> Statistics:
+    """Return the statistics of candidates that are at hand, the copies of each text together.
+
+    The frequencies are counted already.
+    """
+    count = names = descriptions = bodies = 0
+    for copies in texts:
+        count += 1
+        names += max(len(candidate.name_words) for candidate in copies)
+        descriptions += max(len(candidate.description_words) for candidate in copies)
+        bodies += max(len(candidate.body_words) for candidate in copies)
+    return Statistics(count, frequencies, names / max(1, count), descriptions / max(1, count), bodies / max(1, count))
 
 
 def words_of(candidate: Candidate) -> set[str]:

@@ -308,11 +308,7 @@ def _mass(group: Group, words: Set[str]) -> float:
 
 
 def _count(words: Sequence[str], terms: Mapping[str, Term]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for word in words:
-        if word in terms:
-            counts[word] = counts.get(word, 0) + 1
-    return counts
+    return {word: words.count(word) for word in terms.keys() & words} if words else {}
 
 
 def _alias(reading: Reading, aliases: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:

@@ -1,4 +1,4 @@
-"""The order of what is worth saying: score, then age as a mild factor, then use; and how much of it is said.
+"""The order of what is worth saying: score, with age and the last mark as mild factors, then use.
 
 Pure; imports ``persist.recall`` only.
 """
@@ -23,6 +23,13 @@ def recency(candidate: Candidate, as_of: str, tuning: Tuning = TUNING) -> float:
         return tuning.recency_floor
     days = max(0.0, _days_between(candidate.touched_at, as_of))
     return tuning.recency_floor + (1 - tuning.recency_floor) * math.exp2(-days / tuning.half_life_days)
+
+
+def marked(candidate: Candidate, tuning: Tuning = TUNING) -> float:
+    """Return the factor for the last mark: 1 where there is none."""
+    if candidate.last_mark is None:
+        return 1.0
+    return tuning.harmful if candidate.last_mark == "harmful" else tuning.helpful
 
 
 def order(candidate: Candidate, rank: float) -> tuple[float, float, tuple[int, ...], tuple[str, str]]:

@@ -7,7 +7,7 @@ part and literally: ``/a/b`` is not above ``/a/bc``, and ``_``, ``%`` and capita
 from __future__ import annotations
 
 import posixpath
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from persist.projects import ProjectResolver
 
@@ -24,6 +24,10 @@ class Place(NamedTuple):
     home: str = ""
 
 
+ANYWHERE: Final = Place("*", "*")
+"""No place: what is limited to any project counts there."""
+
+
 def place_of(cwd: str, home: str = "") -> Place:
     """Return the place for a folder; looks at the disk, never raises."""
     return Place(_plain(cwd), ProjectResolver().project_of(cwd) if cwd else "", _plain(home))
@@ -36,7 +40,7 @@ def is_in_scope(project: str | None, place: Place, resolver: ProjectResolver | N
     stands for its main root, which only ``resolver`` can tell. A project that is no path, but a name, is that of the
     place's project folder.
     """
-    if not project:
+    if not project or place == ANYWHERE:
         return True
     if not place.cwd:
         return False

@@ -56,6 +56,10 @@ class Tuning(NamedTuple):
     recency_floor: float = 0.75
     """What age leaves of a score at the least."""
     half_life_days: float = 30.0
+    harmful: float = 0.7
+    """What a last mark of harm leaves of a score: less than any age does, so that the note sinks below its equals."""
+    helpful: float = 1.1
+    """What a last mark of help makes of it."""
 
 
 TUNING: Final = Tuning()

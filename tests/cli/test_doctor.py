@@ -41,6 +41,22 @@ def test_nothing_is_wrong(home: Path, run: Run) -> None:
     assert (told.code, told.stdout, told.stderr) == (0, "", "nothing is wrong\n")
 
 
+def test_the_lines_that_recalls_wrote_are_nothing_to_see_to(home: Path, run: Run) -> None:
+    for _ in range(3):
+        assert run("recall", "--prompt", "where does the heron stand?").code == 0
+        assert run("recall", "birds").code == 0
+        assert findings(run) == []
+    journal = home / ".local/share/aster/memory/journal.jsonl"
+    lines = journal.read_bytes()
+    with journal.open("ab") as file:
+        file.write(b'{"ts":"2026-01-01T00:00:00Z","op":"harmful","name":"birds"}\n')
+    assert [kind for kind, _, _ in findings(run)] == ["index"]
+    journal.write_bytes(lines + b"broken\n")
+    assert [kind for kind, _, _ in findings(run)] == ["index"]
+    journal.write_bytes(lines)
+    assert findings(run) == []
+
+
 def test_no_index_is_said_and_none_is_made(run: Run, isolated: Path) -> None:
     path = isolated / ".cache/aster-index/index.sqlite"
     assert findings(run) == [("index", f"there is no index at {path}", "asx ingest")]

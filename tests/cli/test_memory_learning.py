@@ -116,7 +116,7 @@ class TestMark:
         run("remember", "--title", "Package manager", "uv is used.")
         wrong = run("memory", "mark", "package-manager", "good")
         assert (wrong.code, wrong.stdout) == (2, "")
-        assert "'good' is none of helpful, harmful" in wrong.stderr
+        assert "'good' is neither helpful nor harmful" in wrong.stderr
         gone = run("memory", "mark", "package-manger", "helpful")
         assert (gone.code, gone.stdout) == (1, "")
         assert "did you mean package-manager" in gone.stderr

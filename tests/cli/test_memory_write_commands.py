@@ -99,7 +99,7 @@ def test_everything_that_can_be_said_of_a_block(
         (["--supersedes", "a", "x"], "needs --title"),
         (["--here", "x"], "needs --title"),
         (["--title", "t", "--here", "--project", "/w", "x"], "choose one"),
-        (["--title", "t"], "missing argument"),
+        (["--title", "t"], "give the note's text"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -101,6 +101,33 @@ def test_a_session_in_which_nothing_was_said(isolated: Path, run: Run) -> None:
     assert (told.code, told.json()["text"]) == (1, "")
 
 
+@pytest.mark.parametrize("indexed", [True, False], ids=["with an index", "without"])
+@pytest.mark.parametrize("agent", SESSIONS)
+def test_damaged_lines_are_counted(agent: str, indexed: bool, isolated: Path, run: Run) -> None:
+    home = HomeBuilder(isolated)
+    SESSIONS[agent](home)
+    (path,) = [one for one in isolated.rglob("*.jsonl") if one.stem == IDS[agent]]
+    head, *rest = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(head + b'{"type": "nobody knows\n' + b"\xff\xfe broken\n" + b"".join(rest))
+    if indexed:
+        assert run("ingest", "--quiet").code == 0
+    shown = run("sessions", "digest", IDS[agent])
+    assert shown.code == 0
+    assert "one answer" in shown.stdout
+    assert shown.stderr == f"2 lines of {agent}:{IDS[agent]} could not be read, or not whole\n"
+    assert run("sessions", "digest", IDS[agent], "--json").json()["damaged_lines"] == 2
+    path.write_bytes(head + b'{"broken\n{"broken\n{"broken\n')
+    if indexed:
+        assert run("ingest", "--quiet").code == 0
+    if agent != "claude-code":  # of which the first line is a prompt
+        shown = run("sessions", "digest", IDS[agent])
+        assert (shown.code, shown.stdout) == (1, "")
+        assert shown.stderr == (
+            f"3 lines of {agent}:{IDS[agent]} could not be read, or not whole\n"
+            f"nothing that can be read was said in {agent}:{IDS[agent]}\n"
+        )
+
+
 @pytest.mark.parametrize("typed", ["nobody", "01k", "../x"])
 def test_an_unknown_session_is_told(typed: str, isolated: Path, run: Run) -> None:
     SESSIONS["aster"](HomeBuilder(isolated))

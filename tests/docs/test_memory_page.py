@@ -50,7 +50,7 @@ def test_the_block_that_is_shown_is_what_the_command_writes(kept: str, memory: P
 
 
 def test_what_the_page_says_of_aliases_successors_and_updates(kept: str, asx: Asx) -> None:
-    assert asx("recall", "package manager").code == 1, "an alias is no name"
+    assert asx("memory", "show", "package manager").code == 1, "an alias is no name"
     before = asx("recall", "uv", "--json").json()
     assert (before["aliases"], before["kind"], before["pinned"]) == (["package manager"], "decision", True)
     asx("remember", "--title", "uv", "--alias", "installer", "Since May. More of it.")

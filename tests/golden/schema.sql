@@ -2,9 +2,13 @@ CREATE INDEX block_names_block ON block_names (block_id);
 
 CREATE INDEX block_rows_source ON block_rows (source_id);
 
+CREATE INDEX candidate_rows_aliases ON candidate_rows (id) WHERE aliases <> '';
+
 CREATE INDEX candidate_rows_nameless ON candidate_rows (id) WHERE name_words = 0;
 
 CREATE INDEX candidate_rows_source ON candidate_rows (source_id);
+
+CREATE INDEX candidate_rows_text ON candidate_rows (text_key, name_words, description_words, body_words);
 
 CREATE INDEX error_rows_place ON error_rows (source_id, line_number);
 
@@ -59,16 +63,6 @@ CREATE INDEX usage_rows_place ON usage_rows (source_id, line_number);
 CREATE INDEX usage_rows_session ON usage_rows (call_session) WHERE call_session IS NOT NULL;
 
 CREATE INDEX usage_rows_told ON usage_rows (source_id, message_id) WHERE message_id IS NOT NULL;
-
-CREATE TABLE 'memory_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
-
-CREATE TABLE 'memory_words_content'(id INTEGER PRIMARY KEY, c0, c1, c2, c3);
-
-CREATE TABLE 'memory_words_data'(id INTEGER PRIMARY KEY, block BLOB);
-
-CREATE TABLE 'memory_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
-
-CREATE TABLE 'memory_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
 
 CREATE TABLE 'prompt_keys_config'(k PRIMARY KEY, v) WITHOUT ROWID;
 
@@ -129,11 +123,9 @@ CREATE TABLE block_rows (
 ) STRICT;
 
 CREATE TABLE candidate_rows (
-  id INTEGER NOT NULL PRIMARY KEY,
-  source_id INTEGER NOT NULL,
-  name_words INTEGER NOT NULL,
-  description_words INTEGER NOT NULL,
-  body_words INTEGER NOT NULL
+  id INTEGER NOT NULL PRIMARY KEY, source_id INTEGER NOT NULL, text_key INTEGER NOT NULL,
+  name_words INTEGER NOT NULL, description_words INTEGER NOT NULL, body_words INTEGER NOT NULL,
+  name TEXT NOT NULL, description TEXT NOT NULL, body TEXT NOT NULL, aliases TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE error_rows (
@@ -237,6 +229,16 @@ CREATE TABLE memory_fact_rows (
   source_id INTEGER NOT NULL,
   line_number INTEGER NOT NULL,
   offset_bytes INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE memory_totals (
+  candidates INTEGER NOT NULL, texts INTEGER NOT NULL, name_words INTEGER NOT NULL,
+  description_words INTEGER NOT NULL, body_words INTEGER NOT NULL, with_aliases INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE memory_words (
+  id INTEGER NOT NULL PRIMARY KEY, word TEXT NOT NULL UNIQUE, texts INTEGER NOT NULL,
+  in_aliases BLOB NOT NULL, in_name BLOB NOT NULL, in_description BLOB NOT NULL, in_body BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE meta (
@@ -622,14 +624,6 @@ CREATE VIEW tool_errors AS SELECT * FROM events WHERE event_type = 'tool_error' 
 CREATE VIEW tool_results AS SELECT * FROM events WHERE event_type = 'tool_result' AND canonical = 1;
 
 CREATE VIEW user_messages AS SELECT * FROM events WHERE event_type = 'user_message' AND canonical = 1;
-
-CREATE VIRTUAL TABLE memory_places USING fts5vocab(memory_words, 'instance');
-
-CREATE VIRTUAL TABLE memory_vocabulary USING fts5vocab(memory_words, 'row');
-
-CREATE VIRTUAL TABLE memory_words USING fts5(
-  name, description, body, aliases, tokenize = 'ascii', detail = column
-);
 
 CREATE VIRTUAL TABLE prompt_keys USING fts5(
   key, tokenize = 'trigram case_sensitive 1', detail = none, columnsize = 0

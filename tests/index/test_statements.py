@@ -18,6 +18,7 @@ from typing import Final
 import pytest
 
 from index import statements
+from index.recall.turn_counts import VOCABULARIES
 from tests.conftest import REPOSITORY
 
 INDEX: Final = REPOSITORY / "index"
@@ -67,7 +68,7 @@ def schema(empty_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     copy = tmp_path_factory.mktemp("statements") / "index.sqlite"
     copy.write_bytes(empty_index.read_bytes())
     with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-        for create in statements.TOUCHED_TABLES:
+        for create in (*statements.TOUCHED_TABLES, *VOCABULARIES):
             connection.execute(create)
         yield connection
 

@@ -67,7 +67,7 @@ class TestForAPrompt:
         assert [line for line in lines if line.startswith("- ") and "\u2014" in line] == [
             "- crane \u2014 The crane builds on the dyke."
         ]
-        assert lines[-1].startswith("- ... and 3 other blocks not about this prompt; ")
+        assert lines[-1] == "- ... and 3 other blocks not about this prompt; asx memory list shows them all"
         assert (found.blocks, found.left_out) == (1, 3)
         assert "a fact about herons" in found.text
         assert MemoryStore(memory).load_context(prompt="where does the crane build?") == found.text

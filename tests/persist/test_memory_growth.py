@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from persist.memory.journal_tail import JournalTail
 from persist.memory.near import near_pairs, shared_words
 from tests.conftest import REPOSITORY
@@ -20,6 +22,17 @@ folder = Path(sys.argv[1])
 decaying.decay(folder / "small")
 before = peak_bytes()
 print(len(decaying.decay(folder / "large", as_of="2026-11-30T00:00:00.000Z").archived), peak_bytes() - before)
+"""
+
+RECALL = """
+import sys
+from pathlib import Path
+from persist.recall.from_files import read_corpus
+from tests.peak import peak_bytes
+folder = Path(sys.argv[1])
+read_corpus([folder / "small"], "2026-11-30T00:00:00.000Z")
+before = peak_bytes()
+print(len(read_corpus([folder / "large"], "2026-11-30T00:00:00.000Z").candidates), peak_bytes() - before)
 """
 
 
@@ -62,7 +75,8 @@ class TestTail:
             assert tail.replaced
 
 
-def test_a_long_journal_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("program", "answer"), [(DECAY, 1), (RECALL, 20)], ids=["decay", "recall without an index"])
+def test_a_long_journal_takes_no_more_memory_than_a_short_one(program: str, answer: int, tmp_path: Path) -> None:
     """200,000 lines of 16 MB, half of them about blocks that are not there, under names of their own."""
     for size in ("small", "large"):
         (tmp_path / size).mkdir()
@@ -72,10 +86,10 @@ def test_a_long_journal_takes_no_more_memory_than_a_short_one(tmp_path: Path) ->
         for number in range(200_000):
             journal.write(line(number, f"block-{number % 19}" if number % 2 else f"gone-{number}"))
     done = subprocess.run(
-        [sys.executable, "-c", DECAY, str(tmp_path)], capture_output=True, text=True, check=True, cwd=REPOSITORY,
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True, cwd=REPOSITORY,
     )  # fmt: skip
-    stale, grown_bytes = map(int, done.stdout.split())
-    assert stale == 1
+    found, grown_bytes = map(int, done.stdout.split())
+    assert found == answer
     assert grown_bytes < 12_000_000  # most of it for what is loaded and cached, 8 bytes for each use
 
 

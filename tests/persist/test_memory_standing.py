@@ -220,3 +220,38 @@ class TestSuccessor:
     def test_it_is_named_by_its_slug(self) -> None:
         notes = [A._replace(superseded_by="The new one"), noted("new", Note("new", "x", title="The new one"))]
         assert standings(notes, [], NOW)["a"].superseded_by == "new"
+
+
+class TestLastMark:
+    @pytest.mark.parametrize(
+        ("told", "mark"),
+        [
+            ([], None),
+            ([("recall", 1)], None),
+            ([("recall", day) for day in range(40)] + [("harmful", 40)], "harmful"),
+            ([("harmful", 1), ("recall", 1)], "harmful"),
+            ([("harmful", 1), ("helpful", 2)], "helpful"),
+            ([("helpful", 1), ("harmful", 2)], "harmful"),
+            ([("harmful", 1), ("remember", 2)], None),
+            ([("harmful", 1), ("restore", 2)], None),
+            ([("helpful", 1), ("harmful", 2), ("restore", 3)], None),
+            ([("remember", 1), ("harmful", 2)], "harmful"),
+            ([("helpful", 1), ("remember", 2)], "helpful"),
+        ],
+    )
+    def test_is_the_one_that_holds(self, told: list[tuple[str, int]], mark: str | None) -> None:
+        operations = [op(name, on(day)) for name, day in told]
+        assert one(A, *operations).last_mark == mark
+        assert one(A, *reversed(operations)).last_mark == mark
+
+    @pytest.mark.parametrize(
+        ("told", "mark"),
+        [
+            (["helpful", "harmful"], "harmful"),
+            (["harmful", "helpful"], "helpful"),
+            (["harmful", "remember"], None),
+            (["remember", "harmful"], "harmful"),
+        ],
+    )
+    def test_of_one_time_the_later_line_holds(self, told: list[str], mark: str | None) -> None:
+        assert one(A, *(op(name, on(1)) for name in told)).last_mark == mark

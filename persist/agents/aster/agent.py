@@ -20,6 +20,7 @@ from persist.events import Note, NoteFact
 from persist.history import HISTORY_NAME
 from persist.memory.blocks import parse_note
 from persist.memory.journal import open_journal
+from persist.memory.names import is_misnamed, is_note_file
 from persist.memory.project import parse_facts
 from persist.places import current_folder, places_of
 from persist.sources import (
@@ -87,10 +88,12 @@ def discover(root: Root) -> Found:
             scan.file(entry, PROJECT_MEMORY)
         elif entry.name == "journal.jsonl":
             scan.file(entry, JOURNAL)
-        elif entry.name.endswith(".md"):
+        elif is_note_file(entry.name):
             scan.file(entry, BLOCK)
+        elif is_misnamed(entry.name):
+            scan.trouble(entry.path, "bad_name", "it is called like a fact of ASTER.md; give the file another name")
     for entry in scan.folder("memory", ".archive"):
-        if entry.name.endswith(".md") and not _OLDER_VERSION.search(entry.name):
+        if is_note_file(entry.name) and not _OLDER_VERSION.search(entry.name):
             scan.file(entry, BLOCK, ARCHIVED)
     return scan.found()
 
@@ -157,5 +160,5 @@ AGENT: Final = Agent(
     read_note_facts=read_note_facts,
     skips=records.SKIPS,
     resume=resume,
-    parser_version=2,
+    parser_version=3,
 )

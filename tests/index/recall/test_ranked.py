@@ -15,7 +15,7 @@ from index.ingest import ingest
 from index.opening import open_reader
 from index.recall import ranked
 from index.recall.corpus import IndexCorpus
-from index.recall.totals import read_totals
+from index.recall.totals import Totals, read_totals
 from index.settings import Settings
 from persist.recall.answer import MAX_SCORED
 from persist.recall.evidence import most_evidence, read, words_to_count
@@ -25,7 +25,7 @@ from tests.builders import HomeBuilder
 from tests.index.recall.memory_world import AS_OF, MemoryWorld
 
 FIRST = 8
-SUMS = """SELECT count(*), sum(name_words), sum(description_words), sum(body_words) FROM candidate_rows"""
+FIELDS = "SELECT text_key, name_words, description_words, body_words, aliases <> '' FROM candidate_rows"
 
 
 @pytest.fixture
@@ -46,14 +46,14 @@ def wanted_of(connection: sqlite3.Connection, prompt: str) -> ranked.Wanted:
     statistics = IndexCorpus(connection, AS_OF).statistics(words_to_count(units))
     reading = read(units, statistics, {})
     held = sorted((term for term in reading.terms.values() if term.frequency), key=lambda term: -term.weight)
-    return ranked.Wanted(held, reading.least_total, {}, frozenset())
+    return ranked.Wanted(held, reading.least_total, frozenset())
 
 
 def looked_at(connection: sqlite3.Connection, wanted: ranked.Wanted) -> dict[int, tuple[float, bool]]:
     """Return what every row is worth that holds a word, and whether its evidence may be enough."""
     worths = ranked.Worths.of()
     told = {}
-    for row, *texts in connection.execute("SELECT id, c0, c1, c2 FROM memory_words_content"):
+    for row, *texts in connection.execute("SELECT id, name, description, body FROM candidate_rows"):
         name, description, body = (set(text.split(" ")) for text in texts)
         worth = head = elsewhere = 0.0
         for term in wanted.terms:
@@ -93,27 +93,25 @@ def test_every_row_that_can_matter_is_there(enough: int, notes: Notes, connectio
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_sqlite_counts_is_what_the_rows_come_to(
-    seed: int, home: HomeBuilder, quick_schema: None, tmp_path: Path
-) -> None:
+def test_the_totals_are_what_the_rows_come_to(seed: int, home: HomeBuilder, quick_schema: None, tmp_path: Path) -> None:
     settings: Settings = home.settings(tmp_path / "cache" / "index.sqlite")
     world = MemoryWorld(settings.places.data, seed)
     for _ in range(8):
         world.fill(10)
         ingest(settings, prune=True)
         with closing(open_reader(settings.index_path)) as connection:
-            totals = read_totals(connection)
-            assert totals[:4] == tuple(value or 0 for value in connection.execute(SUMS).fetchone())
-            aliases = connection.execute("SELECT c3 FROM memory_words_content WHERE c3 <> ''").fetchall()
-            assert totals.aliases == sum(len(text.split()) for (text,) in aliases)
+            found = connection.execute(FIELDS).fetchall()
+            longest: dict[int, tuple[int, ...]] = {}
+            for text_key, *lengths, _ in found:
+                longest[text_key] = tuple(map(max, zip(lengths, longest.get(text_key, (0, 0, 0)), strict=True)))
+            names, descriptions, bodies = (sum(each[field] for each in longest.values()) for field in range(3))
+            with_aliases = sum(has_aliases for *_, has_aliases in found)
+            expected = Totals(len(found), len(longest), names, descriptions, bodies, with_aliases)
+            assert read_totals(connection) == expected
 
 
-def test_without_a_record_that_is_understood_the_rows_are_summed(connection: sqlite3.Connection) -> None:
-    expected = read_totals(connection)
-    with closing(sqlite3.connect(":memory:")) as copy:
-        connection.backup(copy)
-        for record in (None, b"", b"\x81", bytes(9)):
-            copy.execute("DELETE FROM memory_words_data WHERE id = 1")
-            if record is not None:
-                copy.execute("INSERT INTO memory_words_data VALUES (1, ?)", (record,))
-            assert read_totals(copy) == expected._replace(aliases=0)
+def test_without_memory_there_are_totals_too(home: HomeBuilder, quick_schema: None) -> None:
+    settings = home.settings()
+    ingest(settings)
+    with closing(open_reader(settings.index_path)) as connection:
+        assert read_totals(connection) == Totals(0, 0, 0, 0, 0, 0)

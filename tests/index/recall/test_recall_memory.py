@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from index.ingest import ingest
-from index.recall.recall import MemoryAnswer, recall_memory
+from index.recall.recall import OUT_OF_TIME, MemoryAnswer, recall_memory
 from index.settings import Settings
 from persist.recall.scope import Place
 from tests import builders as make
@@ -49,6 +49,16 @@ def test_a_block_is_given_as_its_file_has_it(settings: Settings) -> None:
     assert given.quoted.text == "No deploys on Friday after 14:00; the billing service never."
     assert given.quoted.path == str(memory(settings) / "deploy-friday.md")
     assert ask(settings, "what is the capital of Australia?").status == "nothing_relevant"
+
+
+def test_without_an_index_and_without_time_the_facts_answer_and_what_is_missing_is_told(settings: Settings) -> None:
+    settings.index_path.unlink()
+    found = recall_memory(settings, PROMPT, PLACE, AS_OF, time_s=0)
+    assert (found.status, names(found), found.notes[1:]) == ("nothing_relevant", [], (OUT_OF_TIME,))
+    found = recall_memory(settings, "who lights the lantern, zephyrctl?", PLACE, AS_OF, time_s=0)
+    assert names(found) == ["ASTER.md:3"]
+    found = recall_memory(settings, PROMPT, PLACE, AS_OF, time_s=60)
+    assert (names(found), found.notes[1:]) == (["deploy-friday"], ())
 
 
 def test_a_fact_is_given_with_its_line_also_where_it_moved(settings: Settings) -> None:
@@ -138,7 +148,7 @@ def test_an_index_that_cannot_answer_is_none(damage: str, settings: Settings) ->
                 connection.execute("UPDATE meta SET value = '1;1;2/2/2;aster=1' WHERE key = 'projection'")
             if damage == "older tables":
                 connection.execute("UPDATE meta SET value = '1;1;2/2/2;aster=1' WHERE key = 'projection'")
-                for table in ("memory_words", "memory_vocabulary", "memory_places", "candidate_rows", "block_names"):
+                for table in ("memory_words", "candidate_rows", "block_names"):
                     connection.execute(f"DROP TABLE {table}")
         if damage == "busy":
             holder = sqlite3.connect(settings.index_path, isolation_level=None)

@@ -1,20 +1,19 @@
-"""Every word is one token of the word table, unchanged, whatever the text; and other words are another projection."""
+"""Every word is stored unchanged, whatever the text, and where it stands; other words are another projection."""
 
 from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from index.ingest import ingest
+from index.recall.postings import ids_of, stored_ids
 from index.recall.projecting import stored_aliases, stored_words, words_of_block
-from index.statements import INSERT_MEMORY_WORDS
+from index.recall.word_settling import FieldsOf, places_in
 from index.verify import verify
 from persist.events import Note
 from persist.memory.standing import noted, standings
@@ -34,31 +33,24 @@ GOLDEN = (
 )
 
 
-@pytest.fixture(scope="module")
-def table(empty_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
-    copy = tmp_path_factory.mktemp("words") / "index.sqlite"
-    copy.write_bytes(empty_index.read_bytes())
-    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-        yield connection
-
-
 @settings(max_examples=300)
 @given(texts=some.lists(TEXTS, min_size=4, max_size=4))
-def test_the_table_holds_the_words_and_nothing_else(texts: list[str], table: sqlite3.Connection) -> None:
+def test_what_is_stored_are_the_words_and_nothing_else(texts: list[str]) -> None:
     name, description, body, alias = texts
     note = Note(name or "x", body, description, aliases=(alias,))
     stored = words_of_block("stem", note)
-    table.execute("DELETE FROM memory_words")
-    table.execute(INSERT_MEMORY_WORDS, (1, *stored.texts))
-    found: dict[str, set[str]] = {}
-    for term, field in table.execute("SELECT term, col FROM memory_places"):
-        found.setdefault(field, set()).add(term)
     block = noted("stem", note)
     candidate = block_candidate("", block, standings([block], (), "")["stem"])
-    assert found.get("description", set()) == set(candidate.description_words)
-    assert found.get("body", set()) == set(candidate.body_words)
-    assert found.get("name", set()) == set(candidate.name_words)
-    assert found.get("aliases", set()) == set().union(*candidate.aliases)
+    in_name, in_description, in_body = map(
+        set, (candidate.name_words, candidate.description_words, candidate.body_words)
+    )
+    in_aliases = set().union(*candidate.aliases)
+    expected = {word: [word in in_aliases, word in in_name, word in in_description - in_name,
+                       word in in_body - in_description - in_name - in_aliases]
+                for word in in_aliases | in_name | in_description | in_body}  # fmt: skip
+    found = places_in([(7, FieldsOf(*stored.texts))])
+    assert {word: [ids == [7] for ids in lists] for word, lists in found.items()} == expected
+    assert {word for lists in found.values() for ids in lists for word in ids} <= {7}
     assert stored_words(stored.texts[2]) == candidate.body_words == field_words(body)
     assert stored_aliases(stored.texts[3]) == candidate.aliases
     assert stored.counts == tuple(map(len, (candidate.name_words, candidate.description_words, candidate.body_words)))
@@ -101,6 +93,33 @@ def test_verify_finds_words_that_are_not_those_of_the_file(home: HomeBuilder, qu
     assert verify(settings_).differences == ()
     assert rows(settings_, "SELECT count(*) FROM candidate_rows") == [(2,)]
     with closing(sqlite3.connect(settings_.index_path, isolation_level=None)) as connection:
-        connection.execute("UPDATE memory_words SET body = 'lit' WHERE body LIKE 'lantern%'")
-    (difference,) = verify(settings_).differences
-    assert (difference.what, "body" in difference.detail) == ("recall words", True)
+        connection.execute("UPDATE candidate_rows SET body = 'lit' WHERE body LIKE 'lantern%'")
+    first, *_ = verify(settings_).differences
+    assert (first.what, "body" in first.detail) == ("recall words", True)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE memory_words SET in_body = x'0100000000000000' WHERE word = 'lit'",
+        "UPDATE memory_words SET in_name = CAST(in_name || x'0101010101010101' AS BLOB) WHERE word = 'lantern'",
+        "DELETE FROM memory_words WHERE word = 'kestrel'",
+        "INSERT INTO memory_words VALUES (900, 'ghost', 1, x'', x'', x'', x'0900000000000000')",
+    ],
+)
+def test_verify_finds_places_that_are_not_those_of_the_words(
+    damage: str, home: HomeBuilder, quick_schema: None
+) -> None:
+    home.block("lantern", "the lantern is lit")
+    home.facts("a fact about kestrels")
+    settings_ = home.settings()
+    ingest(settings_)
+    with closing(sqlite3.connect(settings_.index_path, isolation_level=None)) as connection:
+        connection.execute(damage)
+    report = verify(settings_)
+    assert any(difference.what == "fulltext" for difference in report.differences), report.differences
+
+
+@given(ids=some.lists(some.integers(0, 2**63 - 1)))
+def test_ids_are_stored_as_they_are(ids: list[int]) -> None:
+    assert ids_of(stored_ids(ids)).tolist() == ids

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -183,3 +185,26 @@ def test_nothing_heavy_is_imported() -> None:
         [sys.executable, "-c", program, *heavy], capture_output=True, text=True, check=True, cwd=REPOSITORY
     )
     assert done.stdout.strip() == "[]"
+
+
+class TestWithinATime:
+    def test_the_files_that_changed_last_are_read_first(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        for number in range(10):
+            path = tmp_path / f"lantern-{number}.md"
+            path.write_text("The lantern needs oil\n")
+            os.utime(path, (number * 7 % 10, number * 7 % 10))
+        (tmp_path / "ASTER.md").write_text("- A fact about lanterns\n")
+        ticks = itertools.count()
+        monkeypatch.setattr("persist.recall.from_files.time.monotonic", lambda: float(next(ticks)))
+        found = read_corpus([tmp_path], LATER, time_s=4)
+        read = [int(one.name.removeprefix("lantern-")) for one in found.candidates[:-1]]
+        assert sorted(number * 7 % 10 for number in read) == [6, 7, 8, 9]
+        assert found.left_out == 6
+        assert found.candidates[-1].name == "ASTER.md:1"
+
+    def test_with_time_enough_it_is_the_answer_without_a_limit(self, tmp_path: Path) -> None:
+        for number in range(10):
+            path = tmp_path / f"lantern-{number}.md"
+            path.write_text(f"---\nname: {chr(106 - number)}\n---\n\nThe lantern needs oil\n")
+            os.utime(path, (number * 7 % 10, number * 7 % 10))
+        assert read_corpus([tmp_path], LATER, time_s=600) == read_corpus([tmp_path], LATER)
