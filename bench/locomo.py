@@ -30,6 +30,8 @@ from persist.sources import Environment
 LINE: Final = {"R@5": 68.5, "R@10": 75.8, "H@1": 73.8}
 """What the best lexical method that was tried reached, in percent, all questions."""
 CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+HALVES: Final = ("first half", "other half")
+"""What the ranking's constants were chosen on, and what tells what they are worth."""
 _SESSION = re.compile(r"session_(\d+)\Z")
 _TURN = re.compile(r"D(\d+):(\d+)")
 _DAY: Final = "%I:%M %p on %d %B, %Y"
@@ -38,12 +40,16 @@ _SESSIONS: Final = """SELECT n.id, n.session_id FROM session_rows n WHERE n.proj
 
 
 class Question(NamedTuple):
-    """A question with the turns that answer it, as (session's number, turn's number from 1)."""
+    """A question with the turns that answer it, as (session's number, turn's number from 1).
+
+    ``place`` is that of its conversation in the file, from 0: every second one is of the other half.
+    """
 
     conversation: str
     text: str
     category: int
     evidence: frozenset[tuple[int, int]]
+    place: int
 
 
 class Found(NamedTuple):
@@ -57,12 +63,14 @@ class Found(NamedTuple):
 
 def questions_of(data: Sequence[Mapping[str, Any]]) -> Iterator[Question]:
     """Yield the questions whose evidence names a turn that is there."""
-    for conversation in data:
+    for place, conversation in enumerate(data):
         there = {(number, turn) for number, _, turns in sessions_of(conversation) for turn in range(1, len(turns) + 1)}
         for asked in conversation["qa"]:
             told = {(int(a), int(b)) for one in asked.get("evidence", ()) for a, b in _TURN.findall(str(one))}
             if told & there:
-                yield Question(conversation["sample_id"], asked["question"], asked["category"], frozenset(told & there))
+                yield Question(
+                    conversation["sample_id"], asked["question"], asked["category"], frozenset(told & there), place
+                )
 
 
 def sessions_of(conversation: Mapping[str, Any]) -> Iterator[tuple[int, datetime, list[Mapping[str, Any]]]]:
@@ -150,7 +158,8 @@ def lines_of(found: Sequence[Found]) -> list[str]:
     names = ("R@5", "R@10", "H@1", "H@5")
     lines = [f"{'questions':<16}{'n':>6}" + "".join(f"{name:>8}" for name in names)]
     groups = [(name, [one for one in found if one.question.category == code]) for code, name in CATEGORIES.items()]
-    for name, group in [*groups, ("all", list(found))]:
+    halves = [[one for one in found if _is_odd(one.question) is odd] for odd in (False, True)]
+    for name, group in [*groups, *zip(HALVES, halves, strict=True), ("all", list(found))]:
         told = figures_of(group)
         lines.append(f"{name:<16}{len(group):>6}" + "".join(f"{told[each]:>8.1f}" for each in names))
     lines.append(
@@ -180,6 +189,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as name:
         found = run(data, Path(name).resolve())
     sys.stdout.write("\n".join(lines_of(found)) + "\n")
+
+
+def _is_odd(question: Question) -> bool:
+    return question.place % 2 == 1
 
 
 def _of_sessions(rows: Mapping[int, int]) -> Callable[[Message], bool]:

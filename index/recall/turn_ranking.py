@@ -10,7 +10,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from json import dumps
 from typing import Final, NamedTuple
 
@@ -19,15 +19,17 @@ from index.projection import TYPE_CODES
 from index.recall.turn_counts import stored_counts
 from index.recall.turn_scores import (
     AROUND,
+    Around,
     Counted,
     beginnings_of,
     count_tokens,
     folded,
+    raised,
     rarity,
     scores,
     session_score,
 )
-from persist.recall.small_words import NO_CONTENT
+from persist.recall.small_words import GRAMMAR, NO_CONTENT
 from persist.recall.stems import stem
 
 FOUND: Final = 100
@@ -89,7 +91,10 @@ class RankedTurn(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What of a prompt is looked for: words as typed, for the word table, and their weights by stem."""
+    """What of a prompt is looked for: words as typed, for the word table, and weights by stem.
+
+    More words are weighed than looked for: ``use`` and ``make`` tell texts apart, but each finds half of all texts.
+    """
 
     words: tuple[str, ...]
     weights: Mapping[str, float]
@@ -98,11 +103,12 @@ class Wanted(NamedTuple):
 def wanted_of(connection: sqlite3.Connection, prompt: str) -> Wanted:
     """Return the words of a prompt that tell something, with the rarity of each among all texts."""
     typed = (folded(word) for word in (*_WORD.findall(prompt), *_WORD.findall(_CAPITALS.sub(" ", prompt))))
-    words = tuple(islice(dict.fromkeys(word for word in typed if word not in NO_CONTENT and len(word) > 1), MAX_WORDS))
-    if not words:
+    words = tuple(islice(dict.fromkeys(word for word in typed if word not in GRAMMAR and len(word) > 1), MAX_WORDS))
+    looked_for = tuple(word for word in words if word not in NO_CONTENT)
+    if not looked_for:
         return Wanted((), {})
     count, frequencies = stored_counts(connection, {stem(word) for word in words})
-    return Wanted(words, {token: rarity(frequency, count) for token, frequency in frequencies.items()})
+    return Wanted(looked_for, {token: rarity(frequency, count) for token, frequency in frequencies.items()})
 
 
 def rank_turns(
@@ -120,8 +126,11 @@ def rank_turns(
     chains = _Chains(connection)
     for message in found:
         chains.add(message)
-    around = {id_: chains.around(id_) for message in found for id_ in (message.id, *chains.around(message.id))}
-    needed = {*around, *(id_ for near in around.values() for id_ in near)}
+    met = {
+        id_: None for message in found for id_ in (message.id, *chains.before(message.id), *chains.after(message.id))
+    }
+    around = {id_: (chains.before(id_), chains.after(id_)) for id_ in met}
+    needed = {*around, *(id_ for sides in around.values() for side in sides for id_ in side)}
     tokens = frozenset(wanted.weights)
     beginnings = beginnings_of(tokens)
     counted: dict[int, Counted] = {}
@@ -131,10 +140,13 @@ def rank_turns(
     messages = {message.id: message for message in found}
     messages |= {one.id: one for one in _messages(connection, [id_ for id_ in around if id_ not in messages])}
     judged = [id_ for id_ in around if id_ in counted and id_ in messages and counts(messages[id_])]
-    near = [[counted[one] for one in around[id_] if one in counted] for id_ in judged]
+    near = [Around(*(tuple(counted[one] for one in side if one in counted) for side in around[id_])) for id_ in judged]
     told = scores([counted[id_] for id_ in judged], near, wanted.weights)
+    told = raised(told, [messages[id_].session_row for id_ in judged])
     ranked = [
-        RankedTurn(messages[id_], score, around[id_]) for id_, score in zip(judged, told, strict=True) if score > 0
+        RankedTurn(messages[id_], score, tuple(chain.from_iterable(around[id_])))
+        for id_, score in zip(judged, told, strict=True)
+        if score > 0
     ]
     ranked.sort(key=lambda turn: (turn.message.at, turn.message.event_index), reverse=True)
     ranked.sort(key=lambda turn: -turn.score)
@@ -205,14 +217,18 @@ class _Chains:
         place = {**message._asdict(), "limit": 2 * AROUND}
         before = [row[0] for row in self._connection.execute(_STATEMENTS["before"], place)]
         after = [row[0] for row in self._connection.execute(_STATEMENTS["after"], place)]
-        chain = [*reversed(before), message.id, *after]
-        for first, second in pairwise(chain):
+        in_order = [*reversed(before), message.id, *after]
+        for first, second in pairwise(in_order):
             self._next[first] = second
             self._previous[second] = first
 
-    def around(self, id_: int) -> tuple[int, ...]:
-        """Return up to ``AROUND`` messages before it and after it, in order."""
-        return (*reversed(_follow(self._previous, id_)), *_follow(self._next, id_))
+    def before(self, id_: int) -> tuple[int, ...]:
+        """Return up to ``AROUND`` messages before it, in order."""
+        return tuple(reversed(_follow(self._previous, id_)))
+
+    def after(self, id_: int) -> tuple[int, ...]:
+        """Return up to ``AROUND`` messages after it, in order."""
+        return tuple(_follow(self._next, id_))
 
 
 def _follow(links: Mapping[int, int], id_: int) -> list[int]:

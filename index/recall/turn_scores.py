@@ -1,8 +1,9 @@
 """How well a text of a transcript fits a prompt, with what was said around it: pure arithmetic over tokens.
 
-The texts of up to two messages before and after count for a quarter: an answer seldom repeats what it answers. BM25
-(Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) over the two together; constants and the window
-are those that found most in ``docs/decisions.md``. Imports stems only.
+The texts of up to two messages before and after count in part, those before for more: an answer seldom repeats what it
+answers. BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) over all of them together, a
+little raised where the whole session fits; constants and the window are those that found most in
+``docs/decisions.md``. Imports stems only.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ K1: Final = 0.9
 B: Final = 0.4
 AROUND: Final = 2
 """Messages before and after a text that count with it."""
-AROUND_WEIGHT: Final = 0.25
-BEST_OF_SESSION: Final = (1.0, 0.5, 0.25)
+BEFORE_WEIGHT: Final = 0.3
+AFTER_WEIGHT: Final = 0.2
+SESSION_SHARE: Final = 0.2
+"""How much of a text's score depends on how well its session fits beside the best one."""
+BEST_OF_SESSION: Final = (1.0, 0.5)
 """What the best texts of a session count for it."""
 
 _TOKEN = re.compile(r"[^\W_]+")
@@ -33,6 +37,21 @@ class Counted(NamedTuple):
 
     counts: Mapping[str, int]
     length: int
+
+
+class Around(NamedTuple):
+    """What was said before and after a text, as far as it was counted."""
+
+    before: tuple[Counted, ...]
+    after: tuple[Counted, ...]
+
+    def both(self) -> tuple[Counted, ...]:
+        """Return all of it."""
+        return (*self.before, *self.after)
+
+    def share_of(self, token: str) -> float:
+        """Return how often a token counts that stands here."""
+        return BEFORE_WEIGHT * _count(self.before, token) + AFTER_WEIGHT * _count(self.after, token)
 
 
 def count_tokens(text: str, wanted: frozenset[str], beginnings: frozenset[str]) -> Counted:
@@ -50,6 +69,10 @@ def count_tokens(text: str, wanted: frozenset[str], beginnings: frozenset[str]) 
     return Counted(counts, len(tokens))
 
 
+def _count(texts: Iterable[Counted], token: str) -> int:
+    return sum(text.counts.get(token, 0) for text in texts)
+
+
 def beginnings_of(tokens: Iterable[str]) -> frozenset[str]:
     """Return how tokens begin."""
     return frozenset(token[:_SAME_LETTERS] for token in tokens)
@@ -60,20 +83,35 @@ def rarity(frequency: int, count: int) -> float:
     return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5)) if frequency < count else math.log(1.5)
 
 
-def scores(own: Sequence[Counted], around: Sequence[Sequence[Counted]], weights: Mapping[str, float]) -> list[float]:
+def scores(own: Sequence[Counted], around: Sequence[Around], weights: Mapping[str, float]) -> list[float]:
     """Return the score of each text, 0 where nothing wanted stands; ``around`` holds what was said around each."""
-    lengths = [text.length + sum(one.length for one in near) for text, near in zip(own, around, strict=True)]
+    lengths = [text.length + sum(one.length for one in near.both()) for text, near in zip(own, around, strict=True)]
     mean = sum(lengths) / len(lengths) if lengths else 0.0
     told = []
     for text, near, length in zip(own, around, lengths, strict=True):
         norm = K1 * (1 - B + B * length / mean) if mean else K1
         score = 0.0
         for token, weight in weights.items():
-            count = text.counts.get(token, 0) + AROUND_WEIGHT * sum(one.counts.get(token, 0) for one in near)
+            count = text.counts.get(token, 0) + near.share_of(token)
             if count:
                 score += weight * count * (K1 + 1) / (count + norm)
         told.append(score)
     return told
+
+
+def raised(told: Sequence[float], sessions: Sequence[int]) -> list[float]:
+    """Return the scores with each text's session seen; ``sessions`` says of which one it is."""
+    by_session: dict[int, list[float]] = {}
+    for score, session in zip(told, sessions, strict=True):
+        by_session.setdefault(session, []).append(score)
+    fits = {session: session_score(sorted(each, reverse=True)) for session, each in by_session.items()}
+    best = max(fits.values(), default=0.0)
+    if not best:
+        return list(told)
+    return [
+        score * (1 - SESSION_SHARE + SESSION_SHARE * fits[session] / best)
+        for score, session in zip(told, sessions, strict=True)
+    ]
 
 
 def session_score(best: Iterable[float]) -> float:

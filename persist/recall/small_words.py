@@ -12,29 +12,17 @@ from typing import Final
 
 from persist.recall.stems import stem
 
-NO_CONTENT: Final = frozenset(
+GRAMMAR: Final = frozenset(
     """
-    a about above after again against ago all almost alone along already also although always am among an and
-    another any anybody anyone anything anyway anyways are aren around as aside at away back be became because
-    become becomes been before behind being below besides between beyond both but by came can cannot cant come comes
-    coming could couldn did didn do does doesn doing don done dont down during each either else enough especially
-    etc even ever every everybody everyone everything everywhere except few for forth from further furthermore get
-    gets getting give gives given goes going gone gonna got gotta had hadn happen happened happens hardly has hasn
-    have haven having he hence her here hers herself hi him himself his how however i if im in indeed inside instead
-    into is isn it its itself ive just keep kept kind kinda know known knows last lately later least less lest let
-    lets like likely ll lot lots made mainly make makes making many may maybe me mean means meant meanwhile might
-    mine more moreover most mostly much must mustn my myself near nearly need needed needn needs neither never
-    nevertheless no nobody none nonetheless nor not nothing now nowhere of off often oh ok okay on once one ones
-    only onto or other others otherwise ought our ours ourselves out over own per perhaps please possible possibly
-    pretty probably quite rather re really regarding said same saw say saying says see seem seemed seems seen
-    several shall shan she should shouldn since so some somebody somehow someone something sometime sometimes
-    somewhat somewhere soon still such sure take taken takes taking tell than thank thanks that the their theirs
-    them themselves then there thereby therefore these they thing things think thinking this those though thought
-    through throughout thus till to together too took toward towards truly try trying ugh um under unless unlike
-    until up upon us use used uses using usual usually ve very via vs want wanna wanted wants was wasn way ways we
-    well went were weren what whatever when whenever where whereas wherever whether which whichever while who
-    whoever whole whom whose why will with within without won wonder wondering would wouldn yeah yes yep yet you
-    your yours yourself yourselves yup
+    a about above after again against all also although am an and any are aren as at be because been before being
+    below between both but by can cannot cant could couldn did didn do does doesn doing don dont down during each
+    few for from further had hadn has hasn have haven having he her here hers herself him himself his how i if im in
+    into is isn it its itself ive just ll may me might more most must mustn my myself needn no nor not now of off on
+    once only onto or other our ours ourselves out over own per re same shall shan she should shouldn since so some
+    such than that the their theirs them themselves then there these they this those though through till to too
+    under unless until up upon us ve very via vs was wasn we were weren what whatever when whenever where wherever
+    which whichever while who whoever whom whose why will with within without won would wouldn you your yours
+    yourself yourselves
 
     aber alle allem allen aller alles als also andere anderen auch auf aus bei beim bin bis bist bitte da dabei
     dafur damit danach dann daran darauf daraus darf darin das dass dein deine dem den denn der des deshalb dich die
@@ -57,6 +45,23 @@ NO_CONTENT: Final = frozenset(
     eres esa esas ese eso esos esta estaba estan estas este esto estos hacer hasta hay las lo los mas mi mis mucho
     muy nada nos nosotros nuestra nuestro otra otro para pero poco por porque pues puede puedo quien se sea ser sido
     sin sobre solo son soy su sus tambien tan tiene tienen todo todos una uno unos ya yo
+    """.split()
+)
+"""Words that join others, in four languages: they say nothing, wherever they stand."""
+NO_CONTENT: Final = GRAMMAR | frozenset(
+    """
+    ago almost alone along already always among another anybody anyone anything anyway anyways around aside away
+    back became become becomes behind besides beyond came come comes coming done either else enough especially etc
+    even ever every everybody everyone everything everywhere except forth furthermore get gets getting give gives
+    given goes going gone gonna got gotta happen happened happens hardly hence hi however indeed inside instead keep
+    kept kind kinda know known knows last lately later least less lest let lets like likely lot lots made mainly
+    make makes making many maybe mean means meant meanwhile mine moreover mostly much near nearly need needed needs
+    neither never nevertheless nobody none nonetheless nothing nowhere often oh ok okay one ones others otherwise
+    ought perhaps please possible possibly pretty probably quite rather really regarding said saw say saying says
+    see seem seemed seems seen several somebody somehow someone something sometime sometimes somewhat somewhere soon
+    still sure take taken takes taking tell thank thanks thereby therefore thing things think thinking thought
+    throughout thus together took toward towards truly try trying ugh um unlike use used uses using usual usually
+    want wanna wanted wants way ways well went whereas whether whole wonder wondering yeah yes yep yet yup
     """.split()
 )
 """Compared as written, in small letters and without accents, before stems."""
