@@ -33,11 +33,11 @@ def test_of_equal_texts_the_one_of_the_session_that_fits_is_raised() -> None:
     assert beside == 0.5
 
 
-@given(st.lists(st.tuples(st.floats(0, 100), st.integers(0, 3)), max_size=30))
+@given(st.lists(st.tuples(st.floats(0, 100, allow_subnormal=False), st.integers(0, 3)), max_size=30))
 def test_within_a_session_the_order_stays_and_nothing_is_made_of_nothing(told: list[tuple[float, int]]) -> None:
     before = [score for score, _ in told]
     after = raised(before, [session for _, session in told])
-    assert [score == 0 for score in after] == [score == 0 for score in before] or min(filter(None, before)) < 1e-300
+    assert [score == 0 for score in after] == [score == 0 for score in before]
     for (one, session), one_after in zip(told, after, strict=True):
         assert (1 - SESSION_SHARE) * one * 0.999 <= one_after <= one * 1.001
         for (other, same), other_after in zip(told, after, strict=True):
