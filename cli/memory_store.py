@@ -19,6 +19,7 @@ BLOCK: Final = "memory block"
 
 if TYPE_CHECKING:
     from persist.errors import NotFoundError
+    from persist.events import NoteFact
     from persist.memory import MemoryStore
     from persist.memory.blocks import Block
     from persist.memory.change import Change
@@ -67,16 +68,14 @@ def print_note(places: Places, name: str, *, session: str | None = None, journal
     Raises ``NotFoundError`` and ``StoreIOError``.
     """
     from persist.memory.known_blocks import known_block
-    from persist.memory.names import is_of_project
 
-    fact = _of_project(places, name) if is_of_project(name) else None
-    block = fact or get_block(places, name)
-    is_block = fact is None
+    unheaded = _of_project(places, name)
+    block = unheaded or get_block(places, name)
     if json:
-        output.emit_json(shapes.block(known_block(block) if is_block else block))
+        output.emit_json(shapes.block(unheaded or known_block(block)))
     else:
         output.line(output.safe(block.note.body.rstrip("\n")))
-    if journaled and is_block:
+    if journaled and unheaded is None:
         note_recall(places, block, session)
 
 
@@ -92,34 +91,59 @@ def typed_name(places: Places, words: Sequence[str]) -> str:
     return typed
 
 
-def _of_project(places: Places, name: str) -> Block | None:
-    """Return ``ASTER.md``, or the fact of it on the line that ``ASTER.md:LINE`` names, as a block without a header.
-
-    ``None`` where a block has this title, or there is no ``ASTER.md``. Raises ``NotFoundError`` for no fact.
-    """
+def fact_at(places: Places, name: str) -> tuple[Path, NoteFact]:
+    """Return the fact on the line that ``ASTER.md:LINE`` names, and its folder. Raises ``NotFoundError``."""
     from persist.errors import NotFoundError
-    from persist.events import Note
-    from persist.memory.blocks import PROJECT_FILE, Block, find_block
+    from persist.memory.blocks import PROJECT_FILE
     from persist.memory.names import fact_line
-    from persist.memory.project import parse_facts, read_project, read_project_bytes
+    from persist.memory.project import parse_facts, read_project_bytes
 
-    if name == PROJECT_FILE and any(find_block(folder, name) is not None for folder in memory_folders(places)):
-        return None
+    line = fact_line(name)
     for folder in memory_folders(places):
         data = read_project_bytes(folder)
         if data is None:
             continue  # of files of one name that of the highest rank stands, and no other
-        path, line = folder / PROJECT_FILE, fact_line(name)
-        if name == PROJECT_FILE:
-            return Block(Note(name, read_project(folder) or ""), path, len(data))
-        for one in parse_facts(data):
-            if line is not None and one.line_number <= line <= one.line_number + one.text.count("\n"):
-                named = f"{PROJECT_FILE}:{one.line_number}"
-                return Block(Note(named, one.text), path, len(one.text.encode()))
+        for fact in parse_facts(data):
+            if line is not None and fact.line_number <= line <= fact.line_number + fact.text.count("\n"):
+                return folder, fact
         break
-    if name == PROJECT_FILE:
-        return None
     raise NotFoundError("fact", name, f"asx memory show {PROJECT_FILE} prints them all")
+
+
+def fact_as_block(folder: Path, fact: NoteFact) -> Block:
+    """Return a fact as a block without a header, called ``ASTER.md:LINE`` after the line it begins on."""
+    from persist.events import Note
+    from persist.memory.blocks import PROJECT_FILE, Block
+    from persist.recall.candidate import fact_name
+
+    note = Note(fact_name(fact.line_number), fact.text, kind="fact")
+    return Block(note, folder / PROJECT_FILE, len(fact.text.encode()))
+
+
+def _of_project(places: Places, name: str) -> Block | None:
+    """Return ``ASTER.md``, or the fact that is named, as a block without a header; ``None`` for any other name."""
+    from persist.memory.blocks import PROJECT_FILE
+    from persist.memory.names import is_like_fact
+
+    if is_like_fact(name):
+        return fact_as_block(*fact_at(places, name))
+    return _project_file(places) if name == PROJECT_FILE else None
+
+
+def _project_file(places: Places) -> Block | None:
+    """Return ``ASTER.md`` as a block without a header; ``None`` where there is none, or a block has this title."""
+    from persist.events import Note
+    from persist.memory.blocks import PROJECT_FILE, Block, find_block
+    from persist.memory.project import read_project
+
+    folders = memory_folders(places)
+    if any(find_block(folder, PROJECT_FILE) is not None for folder in folders):
+        return None
+    for folder in folders:
+        text = read_project(folder)
+        if text is not None:
+            return Block(Note(PROJECT_FILE, text), folder / PROJECT_FILE, len(text.encode()))
+    return None
 
 
 def note_recall(places: Places, block: Block, session: str | None = None) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from cli.shapes.memory import STORE_AGENT
+
 if TYPE_CHECKING:
     from index.recall.recall import MemoryAnswer
     from index.recall.turns import TurnsAnswer
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from persist.recall.scope import Place
 
 Status = Literal["ok", "nothing_relevant", "stale", "damaged", "partial"]
-OWN_AGENT: Final = "aster"
 HOOK_READS_S: Final = 1.0
 """So long a hook reads notes where there is no index: half of what it has (``cli.hook_process.LIMIT_S``)."""
 _PIECE: Final = re.compile(r"[^\W_]+")
@@ -231,7 +232,7 @@ def _item(verdict: Verdict, quoted: Quoted, words: Mapping[str, str]) -> Item:
     from persist.memory.names import fact_line
 
     candidate = verdict.candidate
-    line = fact_line(quoted.name) if candidate.agent == OWN_AGENT else None
+    line = fact_line(quoted.name) if candidate.agent == STORE_AGENT else None
     return Item(
         kind="block" if line is None else "fact",
         quoted=quoted,

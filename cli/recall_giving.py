@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cli.recall_answer import OWN_AGENT, Asked, Item
+from cli.recall_answer import Asked, Item
+from cli.shapes.memory import STORE_AGENT
 
 
 class Given(NamedTuple):
@@ -35,5 +36,5 @@ def note_given(folder: Path, items: Sequence[Item], asked: Asked) -> str | None:
     from persist import times
     from persist.memory.journal_writer import append_recalls
 
-    names = [Path(item.quoted.path).stem for item in items if item.kind == "block" and item.agent == OWN_AGENT]
+    names = [Path(item.quoted.path).stem for item in items if item.kind == "block" and item.agent == STORE_AGENT]
     return append_recalls(folder, names, session=asked.session, ts=times.now()) if names else None

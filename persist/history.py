@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 from persist.errors import StoreIOError
 from persist.files import LOCK_NAME, append_lines, locked, write_atomic
+from persist.files.redo import REDO_NAME
 from persist.files.remove import refuse_link_outside
 from persist.lines import decode_line, encode, iter_lines
 from persist.regular import open_regular
@@ -131,8 +132,8 @@ def change(path: Path, change_one: Callable[[PromptEntry], PromptEntry | None]) 
     Every other line stays byte for byte; where nothing changes, nothing is written. Of a damaged line that holds a
     changed entry only its entries stay. Raises ``BusyError`` and ``StoreIOError``.
     """
-    if not path.exists():
-        return 0
+    if not path.exists() and not path.with_name(REDO_NAME).exists():
+        return 0  # a history that was removed by hand leaves what is noted of it, which goes with the lock
     with _changing(path):
         lines: list[bytes] = []
         changed = 0

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from persist import history
 from persist.errors import StoreError
 from persist.files import LOCK_NAME, locked
+from persist.files.redo import forget_left
 from persist.files.remove import refuse_outside, remove_inside
 from persist.known_sessions import StoredFile, StoredSession
 
@@ -43,6 +44,7 @@ def remove_session(session: StoredSession) -> Removed:
     removed = []
     for file in session.files:
         with locked(file.path.with_name(LOCK_NAME)):
+            forget_left(file.path)
             if remove_inside(file.path, file.home):
                 removed.append(file)
     return Removed(tuple(removed), trouble)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from json import dumps
 from typing import Final
 
+from index.recall.pieces import with_equals
+
 _ROWS: Final = """SELECT c.id, c.text_key, b.superseded_by IS NULL, coalesce(b.pinned, 0),
   coalesce(b.updated_at, b.created_at, ''), s.path, a.name, b.project, f.line_number
 FROM json_each(?) given
@@ -34,7 +36,7 @@ def few_of_each(
     row's agent, path and project whether it counts at all. Cost: the headers of all.
     """
     seen: Counter[tuple[int, bool]] = Counter()
-    for worth in cut(ranked, _AT_ONCE):
+    for worth in with_equals(ranked, _AT_ONCE):
         rows = connection.execute(_ROWS, (dumps(list(worth)),)).fetchall()
         rows.sort(key=lambda row: str(row[_PATH]))
         rows.sort(key=lambda row: tuple(row[_ORDER]), reverse=True)
@@ -45,16 +47,3 @@ def few_of_each(
             seen[text_key, is_current] += 1
             if seen[text_key, is_current] <= count:
                 yield worth[id_], id_
-
-
-def cut(ordered: Iterable[tuple[float, int]], size: int) -> Iterator[dict[int, float]]:
-    """Yield pieces of about this size, of rows with what they are worth; those that are worth the same are in one."""
-    piece: dict[int, float] = {}
-    last = 0.0
-    for value, row in ordered:
-        if len(piece) >= size and value != last:
-            yield piece
-            piece = {}
-        piece[row] = last = value
-    if piece:
-        yield piece

@@ -1,4 +1,4 @@
-"""The candidates of the index as ``persist.recall`` asks for them: counts from the word table, a few rows in full.
+"""The candidates of the index as ``persist.recall`` asks for them: counts from the stored words, a few rows in full.
 
 Plain ``sqlite3`` on a reading connection; must never import SQLAlchemy, Alembic, pydantic or ulid. Reads no file but
 what tells worktrees (``persist.projects``). The same files give the same counts and candidates as
@@ -13,9 +13,10 @@ from functools import partial
 from json import dumps
 from typing import Any, Final, NamedTuple
 
-from index.recall.copies import cut, few_of_each
+from index.recall.copies import few_of_each
 from index.recall.foreign import lies_in_notes_of
 from index.recall.names import stem_of
+from index.recall.pieces import with_equals
 from index.recall.postings import rows_with_alias_words
 from index.recall.projecting import stored_aliases, stored_words, words_of_block
 from index.recall.ranked import Wanted, ranked_rows
@@ -27,7 +28,7 @@ from persist.recall.candidate import Candidate, fact_name
 from persist.recall.corpus import Scale, Statistics
 from persist.recall.evidence import Term
 from persist.recall.from_files import block_candidate, told_candidate
-from persist.recall.scope import ANYWHERE, Place, is_in_scope
+from persist.recall.scope import Place, is_in_scope
 
 OWN_AGENT: Final = "aster"
 _AT_LEAST: Final = 8
@@ -175,7 +176,7 @@ class IndexCorpus:
 
     def _best_first(self, ranked: Iterable[tuple[float, int]], place: Place, limit: int) -> Iterator[_Row]:
         """Yield rows in scope by what they are worth, then the newest first, then by path and line."""
-        for worth in cut(ranked, max(_AT_LEAST, limit // 2)):
+        for worth in with_equals(ranked, max(_AT_LEAST, limit // 2)):
             rows = self._rows(list(worth), place)
             rows.sort(key=lambda row: (row.path, row.line_number))
             rows.sort(key=lambda row: row.age, reverse=True)
@@ -233,7 +234,7 @@ class IndexCorpus:
 
     def _counts(self, agent: str, path: str, project: str | None, place: Place) -> bool:
         if project is None and agent != OWN_AGENT:
-            return place == ANYWHERE or lies_in_notes_of(path, place)
+            return lies_in_notes_of(path, place)
         if project not in self._scopes:
             self._scopes[project] = is_in_scope(project, place, self._resolver)
         return self._scopes[project]

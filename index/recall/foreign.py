@@ -11,7 +11,7 @@ import re
 from pathlib import PurePath
 from typing import Final
 
-from persist.recall.scope import Place
+from persist.recall.scope import ANYWHERE, Place
 
 _NOT_KEPT = re.compile(r"[^A-Za-z0-9]")
 _NOTES: Final = "memory"
@@ -23,7 +23,7 @@ def lies_in_notes_of(path: str, place: Place) -> bool:
     A note that lies in no project's folder counts everywhere.
     """
     folder = PurePath(path).parent
-    if folder.name != _NOTES:
+    if place == ANYWHERE or folder.name != _NOTES:
         return True
     named = {named_after(above) for start in (place.cwd, place.project) if start for above in _and_above(start)}
     return folder.parent.name in named

@@ -7,10 +7,9 @@ transaction, on plain ``sqlite3``.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Final
 
+from index.recall.pieces import in_pieces
 from index.recall.projecting import aliases_text
 from index.recall.standing import END, read_blocks, read_standings
 from index.statements import HELD_WORDS
@@ -34,7 +33,7 @@ UNION ALL SELECT title_key FROM lines WHERE title_key IS NOT NULL"""
 _BLOCKS: Final = """SELECT DISTINCT n.block_id FROM touched_name t CROSS JOIN block_names n ON n.key = t.key
 ORDER BY n.block_id"""
 _STORED: Final = "SELECT aliases FROM candidate_rows WHERE id = ?"
-_TOUCH: Final = f"""INSERT OR IGNORE INTO touched_candidate SELECT id, {HELD_WORDS} FROM candidate_rows WHERE id = ?"""
+_TOUCH: Final = f"INSERT OR IGNORE INTO touched_candidate SELECT id, {HELD_WORDS} FROM candidate_rows WHERE id = ?"
 _UPDATE: Final = "UPDATE candidate_rows SET aliases = ? WHERE id = ?"
 _AT_ONCE: Final = 500
 
@@ -44,8 +43,8 @@ def settle_aliases(connection: sqlite3.Connection) -> None:
     if not connection.execute(_IS_TOUCHED).fetchone()[0]:
         return
     connection.execute(_TOUCH_RIVALS)
-    ids = iter([row[0] for row in connection.execute(_BLOCKS)])
-    for some in _pieces(ids):
+    ids = [row[0] for row in connection.execute(_BLOCKS)]
+    for some in in_pieces(ids, _AT_ONCE):
         blocks = read_blocks(connection, some)
         told = read_standings(connection, blocks, END)
         for id_ in some:
@@ -53,8 +52,3 @@ def settle_aliases(connection: sqlite3.Connection) -> None:
             if connection.execute(_STORED, (id_,)).fetchone()[0] != text:
                 connection.execute(_TOUCH, (id_,))
                 connection.execute(_UPDATE, (text, id_))
-
-
-def _pieces(ids: Iterator[int]) -> Iterator[Sequence[int]]:
-    while some := list(islice(ids, _AT_ONCE)):
-        yield some

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from index.fields import ANSWER, PROMPT
 from index.projection import TYPE_CODES
+from index.recall.pieces import with_equals
 from index.recall.turn_counts import stored_counts
 from index.recall.turn_scores import (
     AROUND,
@@ -49,7 +50,7 @@ _WORD = re.compile(r"[^\W_]+")
 _CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TYPES: Final = f"{TYPE_CODES['user_message']}, {TYPE_CODES['message_text']}"
 _STATEMENTS: Final = {
-    "best": "SELECT rowid, rank FROM prose_words WHERE prose_words MATCH ? ORDER BY rank",
+    "best": "SELECT rank, rowid FROM prose_words WHERE prose_words MATCH ? ORDER BY rank",
     "messages": f"""SELECT p.id, e.source_id, e.line_number, e.event_index, s.session_row,
   coalesce(e.ts, e.sort_ts, s.file_time), p.text_hash
 FROM json_each(?) given
@@ -168,24 +169,11 @@ def _found(connection: sqlite3.Connection, wanted: Wanted, counts: Callable[[Mes
         return
     expression = " OR ".join(f'"{word}"' for word in wanted.words)
     best = islice(connection.execute(_STATEMENTS["best"], (expression,)), _LOOKED_AT)
-    for some in _pieces(best):
+    for some in with_equals(best, _AT_ONCE):
         found = [one for one in _messages(connection, list(some)) if counts(one)]
         found.sort(key=lambda one: (one.at, one.event_index), reverse=True)
         found.sort(key=lambda one: some[one.id])
         yield from found
-
-
-def _pieces(best: Iterable[tuple[int, float]]) -> Iterator[dict[int, float]]:
-    """Yield pieces of some hundred texts with their ranks; those of one rank, copies mostly, are in one piece."""
-    piece: dict[int, float] = {}
-    last = 0.0
-    for id_, rank in best:
-        if len(piece) >= _AT_ONCE and rank != last:
-            yield piece
-            piece = {}
-        piece[id_] = last = rank
-    if piece:
-        yield piece
 
 
 def _several(found: Iterable[Message]) -> Iterator[Message]:

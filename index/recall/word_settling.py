@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Mapping
 from json import dumps
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
+from index.recall.pieces import in_pieces
 from index.recall.postings import Places, ids_of, stored_ids
 from index.recall.projecting import ALIAS_END
 
@@ -42,7 +42,6 @@ FROM (
 )"""
 _NO_TOTALS: Final = "DELETE FROM memory_totals WHERE candidates = 0"
 STATEMENTS: Final = (_STORED, _INSERT, _UPDATE, _DELETE, _ADD_UP, _COPIES)
-_T = TypeVar("_T")
 _ROWS_AT_ONCE: Final = 10_000
 _WORDS_AT_ONCE: Final = 500
 
@@ -64,8 +63,7 @@ def settle_words(connection: sqlite3.Connection) -> None:
     if not connection.execute(_IS_TOUCHED).fetchone()[0]:
         return
     copies = dict(connection.execute(_COPIES).fetchall())
-    rows = connection.cursor().execute(_TOUCHED)
-    while some := list(islice(rows, _ROWS_AT_ONCE)):
+    for some in in_pieces(connection.cursor().execute(_TOUCHED), _ROWS_AT_ONCE):
         gone: dict[str, list[int]] = {}
         come: dict[str, list[list[int]]] = {}
         for id_, held, *fields in some:
@@ -105,8 +103,7 @@ def _store(
     connection: sqlite3.Connection, gone: Mapping[str, list[int]], come: Mapping[str, list[list[int]]],
     copies: Mapping[int, int],
 ) -> None:  # fmt: skip
-    words = iter(sorted({*gone, *come}))
-    while some := list(islice(words, _WORDS_AT_ONCE)):
+    for some in in_pieces(sorted({*gone, *come}), _WORDS_AT_ONCE):
         stored = {word: (id_, Places(*map(ids_of, lists)))
                   for word, id_, *lists in connection.execute(_STORED, (dumps(some),))}  # fmt: skip
         for word in some:
@@ -162,23 +159,18 @@ def postings_problem(connection: sqlite3.Connection) -> str | None:
     """
     rows = connection.cursor().execute("SELECT id, name, description, body, aliases FROM candidate_rows ORDER BY id")
     expected = 0
-    for some in _pieces((id_, FieldsOf(*fields)) for id_, *fields in rows):
+    for some in in_pieces(((id_, FieldsOf(*fields)) for id_, *fields in rows), _ROWS_AT_ONCE):
         first, last = some[0][0], some[-1][0]
         places = places_in(some)
         expected += sum(len(ids) for lists in places.values() for ids in lists)
-        for words in _pieces(iter(sorted(places)), _WORDS_AT_ONCE):
+        for words in in_pieces(sorted(places), _WORDS_AT_ONCE):
             stored = {word: lists for word, _, *lists in connection.execute(_STORED, (dumps(words),))}
             for word in words:
                 if word not in stored:
-                    return "memory_words lacks a word"
+                    return "memory_words lacks a word that a candidate holds"
                 for ids, other in zip(map(ids_of, stored[word]), places[word], strict=True):
                     if ids[bisect_left(ids, first) : bisect_left(ids, last + 1)].tolist() != other:
-                        return "memory_words does not agree with the candidates"
+                        return "memory_words does not name the candidates that hold a word"
     sizes = "length(in_aliases) + length(in_name) + length(in_description) + length(in_body)"
     found = connection.execute(f"SELECT coalesce(sum({sizes}), 0) FROM memory_words").fetchone()[0]
-    return None if found == 8 * expected else "memory_words has rows that are none"
-
-
-def _pieces(found: Iterator[_T], size: int = _ROWS_AT_ONCE) -> Iterator[list[_T]]:
-    while some := list(islice(found, size)):
-        yield some
+    return None if found == 8 * expected else "memory_words names candidates that do not hold the word"

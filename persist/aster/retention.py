@@ -19,7 +19,7 @@ from persist.aster.transcript import Transcript, read_header
 from persist.errors import BusyError, StoreError
 from persist.files.in_use import why_in_use
 from persist.files.lock import LOCK_NAME, locked_if_free
-from persist.files.redo import finish_left
+from persist.files.redo import forget_left
 from persist.files.remove import refuse_outside, remove_inside
 from persist.files.temporary import sweep
 from persist.fingerprint import stat_of
@@ -195,8 +195,8 @@ def remove(candidate: Candidate) -> Outcome:
                 why = why_left(candidate) if file.path == entry.path else None
                 if why is not None:
                     return Outcome(why, trouble)
+                forget_left(file.path)
                 remove_inside(file.path, file.home)
-                finish_left(file.path.parent)
     except BusyError:
         return Outcome("another program writes in its folder", trouble)
     except StoreError as error:

@@ -6,7 +6,7 @@ Writes nothing. The journal grows with every recall, so it is read line by line 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -98,6 +98,18 @@ def iter_known_operations(folder: Path) -> Iterator[Operation]:
         yield from iter_operations(folder)
     except StoreIOError:
         return
+
+
+def last_known_operation(folder: Path, is_wanted: Callable[[Operation], bool]) -> Operation | None:
+    """Return the latest operation that is wanted, of equal times that of the later line; ``None`` where none is known.
+
+    Cost: the whole journal is read, one line in memory at a time.
+    """
+    last: Operation | None = None
+    for operation in iter_known_operations(folder):
+        if is_wanted(operation) and (last is None or (operation.entry.ts or "") >= (last.entry.ts or "")):
+            last = operation
+    return last
 
 
 def known_operations(folder: Path) -> list[Operation]:

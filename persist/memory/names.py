@@ -20,11 +20,11 @@ WITHOUT_SLUG: Final = "note"
 """Stands for the slug of a title that has none, always with a number: Aster writes ``note.md`` for all of them."""
 PROJECT_STEM: Final = "aster"
 """Never given to a new block: where case does not count, ``aster.md`` is the project file."""
-_OF_PROJECT = re.compile(r"ASTER\.md(?P<line>:.*)?\Z", re.DOTALL)
 _ULID: Final = "[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}"
 VERSION_STEM = re.compile(rf"(?P<slug>[a-z0-9-]+)@(?P<ulid>{_ULID})\Z")
 """Stem of an older version of a block in ``.archive/`` (DESIGN 10); a slug never holds ``@``."""
-_BEFORE_LINE: Final = "ASTER.md:"
+_PROJECT_FILE: Final = "ASTER.md"
+_BEFORE_LINE: Final = f"{_PROJECT_FILE}:"
 _HASH_BYTES: Final = 6
 _MAX_LINE_DIGITS: Final = 9
 
@@ -45,7 +45,7 @@ def is_misnamed(name: str) -> bool:
 
 def is_of_project(name: str) -> bool:
     """Tell whether a name is that of the project file or like one of its facts; no block has such a name."""
-    return _OF_PROJECT.match(name) is not None
+    return name == _PROJECT_FILE or is_like_fact(name)
 
 
 def is_like_fact(name: str) -> bool:
@@ -55,7 +55,7 @@ def is_like_fact(name: str) -> bool:
 
 def fact_line(name: str) -> int | None:
     """Return the line (from 1) of the fact of ASTER.md that is called so, ``None`` for any other name."""
-    line = (found["line"] or "" if (found := _OF_PROJECT.match(name)) else "")[1:]
+    line = name.removeprefix(_BEFORE_LINE) if is_like_fact(name) else ""
     return int(line) if line.isdecimal() and line.isascii() and len(line) <= _MAX_LINE_DIGITS else None
 
 

@@ -17,7 +17,7 @@ from persist.files import make_private_folder
 from persist.files.folders import PRIVATE_FILE
 from persist.files.redo import Appending
 from persist.files.remove import refuse_link_outside
-from persist.files.whole import append_whole
+from persist.files.whole import append_whole, make_durable
 from persist.lines import encode
 from persist.memory.blocks import PROJECT_FILE
 from persist.memory.describe import one_line
@@ -72,4 +72,5 @@ def _append(path: Path, descriptor: int, data: bytes) -> None:
             data = _HEADING + data
         behind = b"\n" if size_bytes and os.pread(descriptor, 1, size_bytes - 1) != b"\n" else b""
         appending.note(data, behind=behind)
-        append_whole(descriptor, behind + data, durable=True)
+        begin_bytes = append_whole(descriptor, behind + data)
+    make_durable(descriptor, begin_bytes, len(behind + data))

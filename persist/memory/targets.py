@@ -15,7 +15,7 @@ from persist.errors import RefusedError
 from persist.memory.archive import list_versions
 from persist.memory.blocks import ARCHIVE_FOLDER, Block, called, paths_of_slug, read_block
 from persist.memory.describe import one_line
-from persist.memory.journal import iter_known_operations
+from persist.memory.journal import last_known_operation
 from persist.memory.names import WITHOUT_SLUG, block_slug, free_stems, is_like_fact, same_title
 
 MAX_TITLE_BYTES: Final = 1000
@@ -78,11 +78,9 @@ def _known_title(folder: Path, block: Block) -> str | None:
         return block.title
     if block.note.name != block.path.stem:
         return block.note.name
-    last, title = "", None
-    for one in iter_known_operations(folder):
-        if one.title and one.entry.name == block.path.stem and (one.entry.ts or "") >= last:
-            last, title = one.entry.ts or "", one.title
-    return title
+    stem = block.path.stem
+    told = last_known_operation(folder, lambda one: bool(one.title) and one.entry.name == stem)
+    return None if told is None else told.title
 
 
 def _new_path(folder: Path, title: str, taken: set[str]) -> Path:

@@ -18,7 +18,7 @@ from persist.files.temporary import sweep
 from persist.ids import MIN_PREFIX_CHARACTERS, new_session_id
 from persist.memory.archive import Version, list_archived, list_versions
 from persist.memory.blocks import ARCHIVE_FOLDER, Block, find_block, read_block
-from persist.memory.journal import iter_known_operations
+from persist.memory.journal import Operation, last_known_operation
 from persist.memory.names import archived_stem, block_slug, is_of_slug, same_title, version_slug
 from persist.regular import open_regular
 
@@ -251,9 +251,10 @@ def _is_called(block: Block, name: str) -> bool:
 
 def _journaled_stem(folder: Path, key: str) -> str:
     """Return the stem that the journal tells for versions of this name, where it is not the name itself."""
-    last, stem = "", key
-    for operation in iter_known_operations(folder):
-        name, ts = operation.entry.name or "", operation.entry.ts or ""
-        if ts >= last and name != key and version_slug(name) == key and "/" not in name and "\0" not in name:
-            last, stem = ts, name
-    return stem
+
+    def is_of_key(operation: Operation) -> bool:
+        name = operation.entry.name or ""
+        return name != key and version_slug(name) == key and "/" not in name and "\0" not in name
+
+    told = last_known_operation(folder, is_of_key)
+    return key if told is None else told.entry.name or key

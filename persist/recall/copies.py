@@ -8,7 +8,6 @@ must not depend on which of them came first, or the index would not be the one t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from persist.recall.candidate import Candidate
@@ -27,11 +26,6 @@ def text_of(candidate: Candidate) -> tuple[str, ...]:
     Words with a digit in them are numbers too (``v2``, a commit's id). A text of such words alone is told by all of
     them, an empty one by the name.
     """
-    return shared_words(candidate.name_words, candidate.description_words, candidate.body_words)
-
-
-def shared_words(name: Sequence[str], description: Sequence[str], body: Sequence[str]) -> tuple[str, ...]:
-    """Return the same of a candidate's fields."""
-    words = (*description, *body)
+    words = (*candidate.description_words, *candidate.body_words)
     lasting = tuple(word for word in words if word not in _DATES and _DIGIT.search(word) is None)
-    return lasting or words or tuple(name)
+    return lasting or words or candidate.name_words

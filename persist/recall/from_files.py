@@ -204,7 +204,7 @@ def _of_folder(folder: Path, as_of: str, hidden: Set[str], until_s: float | None
     paths = [path for path in note_paths(folder) if path.name != PROJECT_FILE and path.name not in hidden]
     if until_s is not None:
         paths.sort(key=_changed_ns, reverse=True)
-    read: list[tuple[Block, Words]] = []
+    read: list[tuple[Block, Note, Words]] = []
     left_out = 0
     for number, path in enumerate(paths):
         if until_s is not None and time.monotonic() > until_s:
@@ -212,16 +212,12 @@ def _of_folder(folder: Path, as_of: str, hidden: Set[str], until_s: float | None
             break
         block = read_block(path)
         if block.unread is None:
-            read.append((block, _words_of(noted(path.stem, block.note))))
-    read.sort(key=lambda one: (one[0].note.name, str(one[0].path)))  # in the order of a list
-    blocks = [block for block, _ in read]
-    notes = [noted(block.path.stem, block.note) for block in blocks]
+            note = noted(path.stem, block.note)
+            read.append((block, note, _words_of(note)))
+    read.sort(key=lambda one: (one[0].note.name, str(one[0].path)))  # as ``list_blocks`` has them
     operations = () if JOURNAL_FILE in hidden else iter_known_operations(folder)
-    told = standings(notes, operations, as_of)
-    found = [
-        told_candidate(note.name, str(block.path), words, told[note.name])
-        for (block, words), note in zip(read, notes, strict=True)
-    ]
+    told = standings([note for _, note, _ in read], operations, as_of)
+    found = [told_candidate(note.name, str(block.path), words, told[note.name]) for block, note, words in read]
     project = None if PROJECT_FILE in hidden else read_project_bytes(folder)
     if project is not None:
         project_path = str(folder / PROJECT_FILE)

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import stat
+import time
 from functools import partial
 from pathlib import Path
 
@@ -13,13 +14,12 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from persist.errors import StoreIOError
 from persist.files import LOCK_NAME, append_lines, locked, write_atomic
 from persist.files.lock import locked_soon
-from persist.files.redo import REDO_NAME, Noted, decode, encode, finish_left, missing_part
+from persist.files.redo import REDO_NAME, Noted, decode, encode, finish_left, forget_left, missing_part
 from persist.memory.project_writer import append_fact, fact_bullet
 from tests.faults.cut_lines import PAGE_BYTES, pad_to_page, run_cut, seen_after_kill
-from tests.index.processes import run_and_kill, run_on_small_disk
+from tests.index.processes import run_and_kill, run_on_small_disk, start
 
 LINE = '{"type":"title","title":"Über uns","ts":"2026-05-04T08:00:00Z"}'.encode()
 OTHER = b'{"type":"message","role":"assistant","content":"theirs"}\n'
@@ -35,7 +35,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def noted(data: bytes = LINE + b"\n", offset_bytes: int = len(OLD)) -> Noted:
-    return Noted("s.jsonl", 77, offset_bytes, data)
+    return Noted("s.jsonl", 5, 77, offset_bytes, data)
 
 
 def missing(one: Noted, content: bytes) -> bytes:
@@ -51,17 +51,18 @@ def assert_no_text_left(folder: Path) -> None:
 
 class TestRecord:
     @given(name=st.text(st.characters(exclude_characters="/\0", codec="utf-8"), min_size=1, max_size=80),
-           inode=st.integers(0, 2**64 - 1), offset_bytes=st.integers(0, 2**63), data=st.binary(max_size=300),
+           device=st.integers(0, 2**64 - 1), inode=st.integers(0, 2**64 - 1), offset_bytes=st.integers(0, 2**62),
+           data=st.binary(max_size=300),
            behind=st.binary(max_size=20))  # fmt: skip
     def test_is_read_as_it_was_written_whatever_stands_behind_it(
-        self, name: str, inode: int, offset_bytes: int, data: bytes, behind: bytes
+        self, name: str, device: int, inode: int, offset_bytes: int, data: bytes, behind: bytes
     ) -> None:
-        one = Noted(name, inode, offset_bytes, data)
+        one = Noted(name, device, inode, offset_bytes, data)
         assert decode(encode(one) + behind) == one
 
     def test_cut_anywhere_or_written_over_another_in_part_is_none(self) -> None:
         record = encode(noted())
-        before = encode(Noted("another.jsonl", 3, 4, b"x" * 200))
+        before = encode(Noted("another.jsonl", 2, 3, 4, b"x" * 200))
         for cut in range(len(record)):
             assert decode(record[:cut]) is None
             assert decode(record[:cut] + b"\0" * 200) is None
@@ -69,8 +70,12 @@ class TestRecord:
         for at in range(len(record)):
             assert decode(record[:at] + bytes([record[at] ^ 1]) + record[at + 1 :]) is None
 
-    def test_a_name_that_leads_to_another_folder_is_none(self) -> None:
-        assert decode(encode(noted()._replace(name="../s.jsonl"))) is None
+    @pytest.mark.parametrize("name", ["../s.jsonl", "", "s\0.jsonl"])
+    def test_a_name_that_is_none_of_a_file_of_the_folder_is_none(self, name: str) -> None:
+        assert decode(encode(noted()._replace(name=name))) is None
+
+    def test_an_offset_that_no_file_has_is_none(self) -> None:
+        assert decode(encode(noted(offset_bytes=2**64 - 1))) is None
 
 
 class TestMissingPart:
@@ -282,9 +287,9 @@ class TestOtherFiles:
         assert path.with_name("t.jsonl").read_bytes() == b"x\n"
 
     def test_a_record_that_was_cut_itself_is_dropped(self, path: Path) -> None:
-        record = encode(Noted(path.name, path.stat().st_ino, len(OLD), LINE + b"\n"))
+        record = encode(Noted(path.name, path.stat().st_dev, path.stat().st_ino, len(OLD), LINE + b"\n"))
         path.write_bytes(OLD + LINE[:20])
-        for cut in (*range(1, 60), len(record) - 1):
+        for cut in (*range(8, 70), len(record) - 1):
             path.with_name(REDO_NAME).write_bytes(record[:cut])
             finish_left(path.parent)
             assert path.read_bytes() == OLD + LINE[:20]
@@ -295,35 +300,96 @@ class TestOtherFiles:
         with locked(path.with_name(".import.lock")):
             assert path.read_bytes() == OLD + LINE[:20]
 
-    @pytest.mark.parametrize("kind", ["text", "folder", "link", "pipe"])
-    def test_what_is_not_ours_at_its_name_stays_and_is_named(self, path: Path, kind: str) -> None:
+    @pytest.mark.parametrize("kind", ["text", "a", "zeros, then text", "folder", "link", "hard link", "pipe", "device"])
+    def test_what_is_not_ours_at_its_name_stays_as_it_is_and_hinders_nothing(self, path: Path, kind: str) -> None:
         record = path.with_name(REDO_NAME)
         victim = path.with_name("victim")
-        victim.write_bytes(b"theirs")
+        victim.write_bytes(b"" if kind == "hard link" else b"theirs")
+        theirs = {"text": b"theirs", "a": b"a", "zeros, then text": b"\0" * 8 + b"theirs"}
         match kind:
-            case "text":
-                record.write_bytes(b"theirs")
             case "folder":
                 record.mkdir()
             case "link":
                 record.symlink_to(victim)
-            case _:
+            case "hard link":
+                record.hardlink_to(victim)
+            case "device":
+                record.symlink_to("/dev/null")
+            case "pipe":
                 os.mkfifo(record)
-        with pytest.raises(StoreIOError, match=rf"cannot use .*/{REDO_NAME}: "):
-            append_lines(path, [LINE])
+            case _:
+                record.write_bytes(theirs[kind])
+        before = victim.read_bytes()
+        append_lines(path, [LINE])
         with locked(path.with_name(LOCK_NAME)):
             pass
-        assert (path.read_bytes(), victim.read_bytes()) == (OLD, b"theirs")
-        assert kind != "text" or record.read_bytes() == b"theirs"
+        assert (path.read_bytes(), victim.read_bytes()) == (OLD + LINE + b"\n", before)
+        assert kind not in theirs or record.read_bytes() == theirs[kind]
+
+    def test_a_record_whose_clearing_was_cut_is_ours(self, path: Path) -> None:
+        record = encode(Noted(path.name, path.stat().st_dev, path.stat().st_ino, len(OLD), LINE + b"\n"))
+        for zeros in range(1, 8):
+            path.with_name(REDO_NAME).write_bytes(b"\0" * zeros + record[zeros:])
+            append_lines(path, [LINE])
+            assert_no_text_left(path.parent)
+
+    def test_a_record_that_others_could_read_is_made_private(self, path: Path) -> None:
+        path.with_name(REDO_NAME).touch(0o644)
+        append_lines(path, [LINE])
+        assert_no_text_left(path.parent)
+
+    def test_a_large_record_is_not_read(self, path: Path) -> None:
+        with path.with_name(REDO_NAME).open("wb") as file:
+            file.write(b"asxredo1" + b"\0" * 500)
+            file.truncate(1 << 40)
+        append_lines(path, [LINE])
+        assert_no_text_left(path.parent)
+
+    def test_one_that_cannot_be_finished_now_hinders_no_other_and_is_finished_later(self, path: Path) -> None:
+        path.write_bytes(OLD * 100)
+        run_cut(partial(append_lines, path, [LINE]), path, 20)
+        cut = path.read_bytes()
+        other = path.with_name("t.jsonl")
+        assert run_on_small_disk(partial(append_lines, other, [b"x"]), len(cut) + 5) == (0, "")
+        assert (path.read_bytes(), other.read_bytes()) == (cut, b"x\n")
+        append_lines(other, [b"y"])
+        assert path.read_bytes() == OLD * 100 + LINE + b"\n"
+        assert other.read_bytes() == b"x\ny\n"
+
+    def test_where_no_record_can_be_made_lines_are_appended_without_it(self, path: Path) -> None:
+        path.with_name(LOCK_NAME).touch(0o600)
+        path.parent.chmod(0o500)
+        try:
+            append_lines(path, [LINE])
+        finally:
+            path.parent.chmod(0o700)
+        assert path.read_bytes() == OLD + LINE + b"\n"
+
+    def test_what_is_noted_of_a_file_goes_before_the_file_does(self, path: Path) -> None:
+        run_cut(partial(append_lines, path, [LINE]), path, 20)
+        forget_left(path.with_name("t.jsonl"))
+        assert LINE in path.with_name(REDO_NAME).read_bytes()
+        forget_left(path)
+        assert_no_text_left(path.parent)
+        assert path.read_bytes() == OLD + LINE[:20]
+
+
+class TestTime:
+    def test_a_long_line_behind_much_of_another_programs_is_looked_at_once(self, path: Path) -> None:
+        run_cut(partial(append_lines, path, [b"k" * 5_000_000]), path, 0)
+        with path.open("ab") as file:
+            file.write(b"theirs, thirty bytes in a line\n" * 190_000)
+        began_s = time.process_time()
+        append_lines(path, [b"next"])
+        assert time.process_time() - began_s < 1
 
 
 class TestFullDisk:
-    def test_that_has_no_room_for_the_record_begins_nothing(self, path: Path) -> None:
-        before = path.stat().st_mtime_ns
+    def test_that_has_no_room_leaves_the_file_as_it_was(self, path: Path) -> None:
         code, told = run_on_small_disk(partial(append_lines, path, [b"x" * 2000]), 1000)
         assert (code, told.partition(": ")[0]) == (1, "StoreIOError")
         assert told.startswith(f"StoreIOError: cannot append to {path}: ")
-        assert (path.read_bytes(), path.stat().st_mtime_ns) == (OLD, before)
+        assert path.read_bytes() == OLD
         append_lines(path, [b"next"])
         assert path.read_bytes() == OLD + b"next\n"
         assert_no_text_left(path.parent)
@@ -364,6 +430,23 @@ class TestFact:
             with locked(tmp_path / LOCK_NAME):
                 expected = whole if kept_bytes > len(behind) - len(old) else whole[: len(old) + kept_bytes]
                 assert path.read_bytes() == expected
+        assert_no_text_left(tmp_path)
+
+    def test_interrupted_on_its_way_to_the_disk_it_is_taken_back_and_nothing_is_noted(self, tmp_path: Path) -> None:
+        append_fact(tmp_path, "- old")
+        path = tmp_path / "ASTER.md"
+        before = path.read_bytes()
+
+        def interrupted() -> None:
+            def fsync(_: object) -> None:
+                assert (tmp_path / REDO_NAME).read_bytes().strip(b"\0") == b""
+                raise KeyboardInterrupt
+
+            setattr(os, "fsync", fsync)  # noqa: B010 - in a process of its own
+            append_fact(tmp_path, self.BULLET)
+
+        start(interrupted).wait()
+        assert path.read_bytes() == before
         assert_no_text_left(tmp_path)
 
     def test_finished_is_not_told_again_by_the_next(self, tmp_path: Path) -> None:
