@@ -15,7 +15,7 @@ import re
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -137,7 +137,7 @@ def ask(settings: Settings, questions: Sequence[Question]) -> list[Found]:
         connection.execute("PRAGMA temp_store = memory")
         for question in questions:
             numbers = _numbers(connection, question.conversation)
-            ranked = rank_turns(connection, wanted_of(connection, question.text), _of_sessions(numbers), _is_no_echo)
+            ranked = rank_turns(connection, wanted_of(connection, question.text), _OfConversation(numbers), _is_no_echo)
             found.append(_judged(question, ranked, numbers))
     return found
 
@@ -195,8 +195,17 @@ def _is_odd(question: Question) -> bool:
     return question.place % 2 == 1
 
 
-def _of_sessions(rows: Mapping[int, int]) -> Callable[[Message], bool]:
-    return lambda message: message.session_row in rows
+class _OfConversation:
+    """The sessions of one conversation, as :class:`index.recall.turn_ranking.Sessions` has them."""
+
+    def __init__(self, rows: Mapping[int, int]) -> None:
+        self._rows = rows
+
+    def has(self, row: int) -> bool:
+        return row in self._rows
+
+    def count(self, message: Message) -> bool:
+        return message.session_row in self._rows
 
 
 def _is_no_echo(_text: str) -> bool:

@@ -38,7 +38,7 @@ def command(json: options.Json = False, index: options.Index = None) -> int:
         output.line(f"the index equals a rebuild: {checked} checked")
         return exits.DONE
     if not report.fulltext_ok:
-        output.line("the full-text table does not hold what the index holds")
+        output.line("the full-text tables or the words of notes do not hold what the index holds")
     behind = any(difference.what == "behind" for difference in report.differences)
     cure = "asx ingest" if behind else "asx rebuild"
     output.talk(f"the index differs from a rebuild ({checked} checked); run: {cure}")

@@ -21,6 +21,13 @@ CROSS JOIN source_rows s ON s.id = c.source_id
 CROSS JOIN agents a ON a.id = s.agent_id
 LEFT JOIN block_rows b ON b.id = c.id
 LEFT JOIN memory_fact_rows f ON f.id = c.id"""
+_TOLD: Final = f"""SELECT given.value FROM json_each(?) given WHERE {
+    " OR ".join(
+        f'''EXISTS (SELECT 1 FROM block_names n CROSS JOIN journal_rows j INDEXED BY journal_rows_{key}
+  ON j.{key}_key = n.key WHERE n.block_id = given.value AND j.op IN ('helpful', 'harmful', 'supersede'))'''
+        for key in ("slug", "title")
+    )
+}"""
 _ORDER: Final = slice(3, 5)
 _PATH: Final = 5
 _AT_ONCE: Final = 200
@@ -32,8 +39,10 @@ def few_of_each(
 ) -> Iterator[tuple[float, int]]:  # fmt: skip
     """Yield ranked rows (what each is worth, and its id), of copies ``count`` at most; superseded ones apart.
 
-    Of copies that are worth the same the pinned ones come first, then the newest, then by path. ``counts`` says of a
-    row's agent, path and project whether it counts at all. Cost: the headers of all.
+    Of copies that are worth the same the pinned ones come first, then the newest, then by path. Where there are more,
+    those that the journal calls superseded, helpful or harmful come beside the ``count``: what it says of one changes
+    what is given. ``counts`` says of a row's agent, path and project whether it counts at all. Cost: the headers of
+    all, and a look into the journal for each that is one of too many.
     """
     seen: Counter[tuple[int, bool]] = Counter()
     for worth in with_equals(ranked, _AT_ONCE):
@@ -41,9 +50,19 @@ def few_of_each(
         rows.sort(key=lambda row: str(row[_PATH]))
         rows.sort(key=lambda row: tuple(row[_ORDER]), reverse=True)
         rows.sort(key=lambda row: -worth[row[0]])
-        for id_, text_key, is_current, _, _, path, agent, project, line in rows:
-            if line is None and not counts(agent, path, project):
-                continue
-            seen[text_key, is_current] += 1
-            if seen[text_key, is_current] <= count:
+        copies = [
+            (id_, (text_key, is_current))
+            for id_, text_key, is_current, _, _, path, agent, project, line in rows
+            if line is not None or counts(agent, path, project)
+        ]
+        there = seen + Counter(key for _, key in copies)
+        told = _told_of(connection, [id_ for id_, key in copies if there[key] > count])
+        for id_, key in copies:
+            seen[key] += id_ not in told
+            if seen[key] <= count or id_ in told:
                 yield worth[id_], id_
+
+
+def _told_of(connection: sqlite3.Connection, ids: list[int]) -> frozenset[int]:
+    """Return those of which the journal tells what changes their place."""
+    return frozenset(id_ for (id_,) in connection.execute(_TOLD, (dumps(ids),))) if ids else frozenset()

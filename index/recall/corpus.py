@@ -33,6 +33,8 @@ from persist.recall.scope import Place, is_in_scope
 OWN_AGENT: Final = "aster"
 _AT_LEAST: Final = 8
 """So many of the best are candidates whatever their evidence: the gate compares with the best there is."""
+_OF_COPIES: Final = 64
+"""So many copies of one text are looked at, and those beside them that the journal tells of."""
 _LAST_LETTER: Final = "\U0010ffff"
 
 _FREQUENCIES: Final = """SELECT w.word, w.texts
@@ -172,7 +174,7 @@ class IndexCorpus:
     def _few_of_each(self, ranked: Iterable[tuple[float, int]], place: Place) -> Iterable[tuple[float, int]]:
         if self._totals is None or not self._totals.have_copies:
             return ranked
-        return few_of_each(self._connection, ranked, _AT_LEAST, partial(self._counts, place=place))
+        return few_of_each(self._connection, ranked, _OF_COPIES, partial(self._counts, place=place))
 
     def _best_first(self, ranked: Iterable[tuple[float, int]], place: Place, limit: int) -> Iterator[_Row]:
         """Yield rows in scope by what they are worth, then the newest first, then by path and line."""

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 from json import dumps
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from index.fields import ANSWER, PROMPT
 from index.projection import TYPE_CODES
@@ -40,6 +40,8 @@ OF_SESSION: Final = 50
 OF_TEXT: Final = 8
 """So many are copies of one text at most."""
 _LOOKED_AT: Final = 20_000
+"""So many texts of any session are looked at before those of the sessions that count are asked for alone: a look into
+where each stands is dearer than its rank."""
 _AT_ONCE: Final = 400
 SCORED_CHARACTERS: Final = 4000
 """Of a longer text so much is scored."""
@@ -51,6 +53,11 @@ _CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TYPES: Final = f"{TYPE_CODES['user_message']}, {TYPE_CODES['message_text']}"
 _STATEMENTS: Final = {
     "best": "SELECT rank, rowid FROM prose_words WHERE prose_words MATCH ? ORDER BY rank",
+    "best of sources": f"""SELECT w.rank, w.rowid FROM prose_words w CROSS JOIN prose p ON p.id = w.rowid
+WHERE w.prose_words MATCH ? AND p.source_id IN (SELECT value FROM json_each(?)) AND p.hidden = 0
+  AND p.field IN ({PROMPT}, {ANSWER})
+ORDER BY w.rank""",
+    "sources": "SELECT id, session_row FROM source_rows WHERE session_row IS NOT NULL",
     "messages": f"""SELECT p.id, e.source_id, e.line_number, e.event_index, s.session_row,
   coalesce(e.ts, e.sort_ts, s.file_time), p.text_hash
 FROM json_each(?) given
@@ -83,6 +90,16 @@ class Message(NamedTuple):
     text_hash: int
 
 
+class Sessions(Protocol):
+    """Which sessions may be given."""
+
+    def has(self, row: int) -> bool:
+        """Tell whether a session is one of them."""
+
+    def count(self, message: Message) -> bool:
+        """Tell whether a message of one may be given."""
+
+
 class RankedTurn(NamedTuple):
     """A message with its score; ``around`` are the ids of up to two messages before it and after it, in order."""
 
@@ -113,15 +130,15 @@ def wanted_of(connection: sqlite3.Connection, prompt: str) -> Wanted:
 
 
 def rank_turns(
-    connection: sqlite3.Connection, wanted: Wanted, counts: Callable[[Message], bool], is_echo: Callable[[str], bool]
+    connection: sqlite3.Connection, wanted: Wanted, sessions: Sessions, is_echo: Callable[[str], bool]
 ) -> list[RankedTurn]:
     """Return the messages that fit best, the best first; of equals the newest.
 
-    ``counts`` says which may be given. A text of which ``is_echo`` is true (the prompt itself, say) is no hit and adds
-    nothing to what stands beside it. Cost: a score of SQLite's for each text with one of the words, then the texts of
-    about a thousand messages.
+    ``sessions`` says which may be given. A text of which ``is_echo`` is true (the prompt itself, say) is no hit and
+    adds nothing to what stands beside it. Cost: a score of SQLite's for each text with one of the words, then the texts
+    of about a thousand messages.
     """
-    found = list(islice(_several(_found(connection, wanted, counts)), FOUND))
+    found = list(islice(_several(_found(connection, wanted, sessions)), FOUND))
     if not found:
         return []
     chains = _Chains(connection)
@@ -140,7 +157,7 @@ def rank_turns(
             counted[id_] = count_tokens(text, tokens, beginnings)
     messages = {message.id: message for message in found}
     messages |= {one.id: one for one in _messages(connection, [id_ for id_ in around if id_ not in messages])}
-    judged = [id_ for id_ in around if id_ in counted and id_ in messages and counts(messages[id_])]
+    judged = [id_ for id_ in around if id_ in counted and id_ in messages and sessions.count(messages[id_])]
     near = [Around(*(tuple(counted[one] for one in side if one in counted) for side in around[id_])) for id_ in judged]
     told = scores([counted[id_] for id_ in judged], near, wanted.weights)
     told = raised(told, [messages[id_].session_row for id_ in judged])
@@ -163,14 +180,27 @@ def rank_sessions(ranked: Sequence[RankedTurn]) -> list[tuple[int, float]]:
     return sorted(told, key=lambda one: -one[1])
 
 
-def _found(connection: sqlite3.Connection, wanted: Wanted, counts: Callable[[Message], bool]) -> Iterator[Message]:
-    """Yield messages by their own words, as SQLite ranks them."""
+def _found(connection: sqlite3.Connection, wanted: Wanted, sessions: Sessions) -> Iterator[Message]:
+    """Yield messages as SQLite ranks them by their own words: of any session, and if those are many of these alone."""
     if not wanted.words:
         return
     expression = " OR ".join(f'"{word}"' for word in wanted.words)
-    best = islice(connection.execute(_STATEMENTS["best"], (expression,)), _LOOKED_AT)
+    best = connection.execute(_STATEMENTS["best"], (expression,))
+    known: set[int] = set()
+    for message in _counted(connection, islice(best, _LOOKED_AT), sessions):
+        known.add(message.id)
+        yield message
+    if next(best, None) is not None:
+        sources = [id_ for id_, row in connection.execute(_STATEMENTS["sources"]) if sessions.has(row)]
+        best = connection.execute(_STATEMENTS["best of sources"], (expression, dumps(sources)))
+        yield from (one for one in _counted(connection, best, sessions) if one.id not in known)
+
+
+def _counted(
+    connection: sqlite3.Connection, best: Iterable[tuple[float, int]], sessions: Sessions
+) -> Iterator[Message]:
     for some in with_equals(best, _AT_ONCE):
-        found = [one for one in _messages(connection, list(some)) if counts(one)]
+        found = [one for one in _messages(connection, list(some)) if sessions.count(one)]
         found.sort(key=lambda one: (one.at, one.event_index), reverse=True)
         found.sort(key=lambda one: some[one.id])
         yield from found

@@ -111,7 +111,7 @@ def recall_turns(
         connection.execute("BEGIN")
         wanted = wanted_of(connection, prompt)
         sessions = _Sessions(connection, place, as_of, lineage_of(connection, session))
-        ranked = rank_turns(connection, wanted, sessions.count, _echo_of(prompt))
+        ranked = rank_turns(connection, wanted, sessions, _echo_of(prompt))
         return _answer(settings, connection, prompt, sessions, ranked, limit)
 
 
@@ -141,14 +141,15 @@ class _Sessions:
 
     def count(self, message: Message) -> bool:
         """Tell whether a message may be given: of a session that counts, not of later."""
-        return message.at <= self._as_of and self._does_count(message.session_row)
+        return message.at <= self._as_of and self.has(message.session_row)
 
     def with_text(self, text_hash: int) -> set[int]:
         """Return the sessions that count and have a message of this text. Cost: the messages that have it."""
         found = self._connection.execute(_COPIES, (text_hash,))
-        return {row for row, at in found if at <= self._as_of and self._does_count(row)}
+        return {row for row, at in found if at <= self._as_of and self.has(row)}
 
-    def _does_count(self, row: int) -> bool:
+    def has(self, row: int) -> bool:
+        """Tell whether a session counts: of the place's project or below, and not the running one's lineage."""
         if row not in self._counts:
             self._counts[row] = row not in self._left_out and self._is_here(self[row].project)
         return self._counts[row]

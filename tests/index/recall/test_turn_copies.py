@@ -9,6 +9,7 @@ import pytest
 
 from index.ingest import ingest
 from index.opening import open_reader
+from index.recall import turn_ranking
 from index.recall.turn_counts import TurnCounts, counts_of
 from index.recall.turns import recall_turns
 from index.settings import Settings
@@ -115,3 +116,15 @@ def test_the_numbers_hardly_move(home: HomeBuilder, settings: Settings) -> None:
     assert found.frequencies["kiln"] <= 3 * 3 + found.texts / 4
     assert found.frequencies["mondai"] == 1
     assert found.frequencies["soup"] <= 5
+
+
+def test_very_many_texts_of_other_projects_hide_none_of_this_one(
+    home: HomeBuilder, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only so many are looked at before the sessions that count are asked alone."""
+    monkeypatch.setattr(turn_ranking, "_LOOKED_AT", 500)
+    fill(home)
+    texts = [f"kiln controller drifts again, reset thermocouple {number}" for number in range(1500)]
+    talk(home, "01other", *texts, cwd="/w/elsewhere")
+    ingest(settings)
+    assert sessions_of(recall_turns(settings, ASKED, ALPHA, AS_OF)) == ["01right"]
