@@ -260,15 +260,29 @@ def _outline(pieces: Sequence[str | Gap]) -> Outline | None:
     for end in (0, -1):
         if told[end] is Gap.BLANKS:
             told[end] = Gap.BLANK
-    written = "".join(regex.escape(piece) if isinstance(piece, str) else piece.value for piece in told)
-    return Outline(regex.compile(written, regex.VERSION0, cache_pattern=False), _is_plain(told))
+    return Outline(regex.compile(_written(told), regex.VERSION0, cache_pattern=False), _is_plain(told))
+
+
+def _written(told: Sequence[str | Gap]) -> str:
+    """Return an outline as a pattern that begins with its longest literal and looks back from there.
+
+    The module finds a literal five times as fast as what begins with a short one or with a gap.
+    """
+    import regex
+
+    pieces = [regex.escape(piece) if isinstance(piece, str) else piece.value for piece in told]
+    lengths = [len(piece) if isinstance(piece, str) else 0 for piece in told]
+    anchor = lengths.index(max(lengths))
+    if anchor == 0 or not lengths[anchor]:
+        return "".join(pieces)
+    return f"{pieces[anchor]}(?<={''.join(pieces[: anchor + 1])}){''.join(pieces[anchor + 1 :])}"
 
 
 def _is_plain(told: Sequence[str | Gap]) -> bool:
     """Tell whether at most the square of a key's length is tried.
 
-    That is so for one repetition, wherever it begins, and for blanks, signs and blanks behind a literal that has no
-    blank: what follows it in two places is never the same run.
+    That is so for one repetition, wherever it begins, and for blanks, signs and blanks between literals that have no
+    blank: what stands beside one of them in two places is never the same run.
     """
     places = [place for place, piece in enumerate(told) if piece in _REPEATED]
     gaps = [told[place] for place in places]
@@ -276,14 +290,10 @@ def _is_plain(told: Sequence[str | Gap]) -> bool:
         return False
     if len(gaps) <= 1:
         return True
-    literal = told[places[0] - 1] if places[0] else ""
-    return (
-        gaps == [Gap.BLANKS, Gap.SIGNS, Gap.BLANKS]
-        and places[-1] - places[0] == len(places) - 1
-        and isinstance(literal, str)
-        and literal != ""
-        and not any(map(str.isspace, literal))
-    )
+    if gaps != [Gap.BLANKS, Gap.SIGNS, Gap.BLANKS] or places[-1] - places[0] != len(places) - 1 or not places[0]:
+        return False
+    beside = (told[places[0] - 1], *told[places[-1] + 1 : places[-1] + 2])
+    return all(one is Gap.LIKE_I or (isinstance(one, str) and not any(map(str.isspace, one))) for one in beside)
 
 
 @lru_cache(maxsize=1)
