@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from index.match.key import fts_expression
+from index.match.key import fts_expression, trigrams
 from index.search import statements
 from index.search.scope import Condition, Family, Scope
 from index.search.statements import Statement
@@ -34,6 +34,8 @@ DEARER: Final = 3
 _LONGER: Final = 4
 """A stretch is at most so many times as long as all before it: a few texts are a rough guess at the rest."""
 _READ_ALL_FROM: Final = 3
+_CHEAP_TRIGRAMS: Final = 2
+_HALF: Final = 2
 Row = tuple[int, int, int, str, str]
 """What a statement selects of a text: id, field, source, time, and its text or key."""
 _TRIGRAM: Final = 3
@@ -133,7 +135,7 @@ def newest_first(
     while at_most > FETCH_BELOW and not is_last:
         since = _end_of_stretch(full_text.connection, scope, stretch)
         part = scope if since is None else scope._replace(since=since)
-        for candidate in _holding_newest_first(full_text.connection, proposals, part, keys):
+        for candidate in _holding_newest_first(full_text.connection, proposals, part, keys, stretch):
             found += 1
             yield candidate
         if since is None:
@@ -146,7 +148,7 @@ def newest_first(
         is_last = stretch > at_most * DEARER or passed > 2 * at_most * DEARER
         stretch = min(stretch, _LONGER * passed)
     if is_last and not has_more_texts(full_text.connection, scope, at_most * DEARER):
-        yield from _holding_newest_first(full_text.connection, proposals, scope, keys)
+        yield from _holding_newest_first(full_text.connection, proposals, scope, keys, stretch)
         return
     if keys is None:
         ids = [full_text.narrowed(proposal) for proposal in proposals]
@@ -193,14 +195,15 @@ def _end_of_stretch(connection: sqlite3.Connection, scope: Scope, length: int) -
 
 
 def _holding_newest_first(
-    connection: sqlite3.Connection, proposals: Sequence[Proposal], scope: Scope, keys: KeyTest | None
+    connection: sqlite3.Connection, proposals: Sequence[Proposal], scope: Scope, keys: KeyTest | None, length: int
 ) -> Iterator[Candidate]:
-    """Yield every text of the scope whose key holds what is proposed, newest first.
+    """Yield every text of the scope, of about ``length``, whose key holds what is proposed, newest first.
 
     Texts come along, but for those that have a time and passed a test of keys: these are fetched when they are taken.
     """
     more = () if keys is None else keys.conditions
-    held = {proposal.table: (statements.key_holds(proposal.key), *more) for proposal in proposals}
+    held = {proposal.table: (*_proposed(proposal, length), statements.key_holds(proposal.key), *more)
+            for proposal in proposals}  # fmt: skip
     column = "p.text" if keys is None else statements.KEY
     timed = []
     untimed = []
@@ -210,6 +213,17 @@ def _holding_newest_first(
             timed.append(statements.by_time_holding(family, scope, field, table, held[table], column))
             untimed.append(statements.without_time(family, scope, field))
     return _merged(connection, timed, untimed, None if keys is None else keys.fits)
+
+
+def _proposed(proposal: Proposal, length: int) -> tuple[Condition, ...]:
+    """Return the condition that a text is one of those proposed, where asking for all of them is cheap.
+
+    That saves the look-up of every other key: worth it where about as many are passed as are proposed.
+    """
+    is_cheap = not proposal.is_whole and len(trigrams(proposal.key)) <= _CHEAP_TRIGRAMS
+    if not is_cheap or length * _HALF < proposal.at_most:
+        return ()
+    return (Condition(f"p.id IN ({proposal.ids.sql})", proposal.ids.values),)
 
 
 def among_newest_first(full_text: FullText, proposals: Sequence[Statement], scope: Scope) -> Iterator[Candidate]:
