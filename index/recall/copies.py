@@ -12,15 +12,11 @@ from json import dumps
 from typing import Final
 
 from index.recall.pieces import with_equals
+from index.recall.standing import FROM_CANDIDATES
 
-_ROWS: Final = """SELECT c.id, c.text_key, b.superseded_by IS NULL, coalesce(b.pinned, 0),
+_ROWS: Final = f"""SELECT c.id, c.text_key, b.superseded_by IS NULL, coalesce(b.pinned, 0),
   coalesce(b.updated_at, b.created_at, ''), s.path, a.name, b.project, f.line_number
-FROM json_each(?) given
-CROSS JOIN candidate_rows c ON c.id = given.value
-CROSS JOIN source_rows s ON s.id = c.source_id
-CROSS JOIN agents a ON a.id = s.agent_id
-LEFT JOIN block_rows b ON b.id = c.id
-LEFT JOIN memory_fact_rows f ON f.id = c.id"""
+{FROM_CANDIDATES}"""
 _TOLD: Final = f"""SELECT given.value FROM json_each(?) given WHERE {
     " OR ".join(
         f'''EXISTS (SELECT 1 FROM block_names n CROSS JOIN journal_rows j INDEXED BY journal_rows_{key}

@@ -20,7 +20,7 @@ from index.recall.pieces import with_equals
 from index.recall.postings import rows_with_alias_words
 from index.recall.projecting import stored_aliases, stored_words, words_of_block
 from index.recall.ranked import Wanted, ranked_rows
-from index.recall.standing import BLOCK_COLUMNS, StoredBlock, block_of, read_standings
+from index.recall.standing import BLOCK_COLUMNS, FROM_CANDIDATES, StoredBlock, block_of, read_standings
 from index.recall.totals import Totals, read_totals
 from persist.events import Note
 from persist.projects import ProjectResolver
@@ -44,12 +44,7 @@ _NAMELESS: Final = "SELECT id FROM candidate_rows INDEXED BY candidate_rows_name
 _ALIASES: Final = "SELECT c.id, c.aliases FROM json_each(?) given CROSS JOIN candidate_rows c ON c.id = given.value"
 _ROWS: Final = f"""SELECT c.id, c.text_key, a.name, f.line_number, c.name, c.description, c.body, c.aliases,
   {BLOCK_COLUMNS}
-FROM json_each(?) given
-CROSS JOIN candidate_rows c ON c.id = given.value
-CROSS JOIN source_rows s ON s.id = c.source_id
-CROSS JOIN agents a ON a.id = s.agent_id
-LEFT JOIN block_rows b ON b.id = c.id
-LEFT JOIN memory_fact_rows f ON f.id = c.id"""
+{FROM_CANDIDATES}"""
 _TEXT: Final = """SELECT b.description, substr(p.text, b.body_start)
 FROM block_rows b CROSS JOIN prose p ON p.id = b.id WHERE b.id = ?"""
 

@@ -22,6 +22,13 @@ END: Final = "9999-12-31T23:59:59.999Z"
 BLOCK_COLUMNS: Final = """s.path, s.agent_id, s.root, b.name, b.title, b.kind, b.project, b.created_at,
   b.updated_at, b.aliases, b.superseded_by, b.pinned"""
 """What :func:`block_of` takes, of ``block_rows b`` and ``source_rows s``."""
+FROM_CANDIDATES: Final = """FROM json_each(?) given
+CROSS JOIN candidate_rows c ON c.id = given.value
+CROSS JOIN source_rows s ON s.id = c.source_id
+CROSS JOIN agents a ON a.id = s.agent_id
+LEFT JOIN block_rows b ON b.id = c.id
+LEFT JOIN memory_fact_rows f ON f.id = c.id"""
+"""Candidates by id (bound as JSON) with source, agent, and block or fact; ``BLOCK_COLUMNS`` can be taken of it."""
 _BLOCKS: Final = f"""SELECT b.id, {BLOCK_COLUMNS}
 FROM json_each(?) given
 CROSS JOIN block_rows b ON b.id = given.value

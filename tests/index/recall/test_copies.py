@@ -194,14 +194,18 @@ def tell(memory: Path, *lines: dict[str, str]) -> None:
         file.writelines(json.dumps({"ts": "2026-07-01T08:00:00Z", **line}) + "\n" for line in lines)
 
 
-@pytest.mark.parametrize("count", [12, 40, 300])
-def test_a_mark_of_one_of_many_copies_is_seen(settings: Settings, count: int) -> None:
+def fill_with_copies(settings: Settings, count: int) -> Path:
     memory = settings.places.data / "memory"
     fill(memory)
     for number in range(count):
-        write(
-            memory, f"copy-{number}", "", RELATED.format(number), f"updated_at: 2026-06-01T08:{number % 60:02d}:00Z\n"
-        )
+        more = f"updated_at: 2026-06-01T08:{number % 60:02d}:00Z\n"
+        write(memory, f"copy-{number}", "", RELATED.format(number), more)
+    return memory
+
+
+@pytest.mark.parametrize("count", [12, 40, 300])
+def test_a_mark_of_one_of_many_copies_is_seen(settings: Settings, count: int) -> None:
+    memory = fill_with_copies(settings, count)
     tell(memory, {"op": "helpful", "name": "copy-0"})
     ingest(settings)
     prompt = "does the kiln controller drift when the thermocouple ages?"
@@ -212,12 +216,7 @@ def test_a_mark_of_one_of_many_copies_is_seen(settings: Settings, count: int) ->
 
 @pytest.mark.parametrize("count", [9, 40, 300])
 def test_copies_that_the_journal_alone_calls_superseded_hide_no_other(settings: Settings, count: int) -> None:
-    memory = settings.places.data / "memory"
-    fill(memory)
-    for number in range(count):
-        write(
-            memory, f"copy-{number}", "", RELATED.format(number), f"updated_at: 2026-06-01T08:{number % 60:02d}:00Z\n"
-        )
+    memory = fill_with_copies(settings, count)
     write(memory, "first", "", RELATED.format(7), "updated_at: 2020-01-01T08:00:00Z\n")
     tell(memory, *({"op": "supersede", "name": f"copy-{number}", "by": "first"} for number in range(count)))
     ingest(settings)
