@@ -23,7 +23,7 @@ from typing import Any, Final
 from persist.errors import ConfigError
 from persist.lines import MAX_LINE_BYTES
 from persist.places import expand
-from persist.regular import open_regular
+from persist.regular import read_regular
 
 KEYS: Final = ("agents", "roots", "excludes", "limits", "keep", "refresh_ms")
 LIMITS: Final[Mapping[str, tuple[int, int]]] = {
@@ -112,8 +112,7 @@ def read_configuration(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > MAX_CONFIG_BYTES:
             raise ConfigError(path, f"longer than {MAX_CONFIG_BYTES} bytes")
-        with open_regular(path) as file:
-            text = file.read().decode("utf-8-sig")
+        text = read_regular(path).decode("utf-8-sig")
     except FileNotFoundError:
         return {}
     except OSError as error:

@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from persist.regular import open_regular
+from persist.regular import read_regular
 
 MAX_DEPTH: Final = 64
 """Folders looked into above a path; deeper ones are their own project."""
@@ -155,8 +155,7 @@ def _stat(path: Path) -> os.stat_result | None:
 def _read_pointer(path: Path) -> str | None:
     """Return the head of a small regular file as text, ``None`` where it cannot be read."""
     try:
-        with open_regular(path) as file:
-            data = file.read(_MAX_POINTER_BYTES)
+        data = read_regular(path, _MAX_POINTER_BYTES)
     except (OSError, ValueError):
         return None
     return os.fsdecode(data).replace("\0", "").strip()

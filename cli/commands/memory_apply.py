@@ -98,14 +98,13 @@ def _revert(typed: str, *, yes: bool) -> Applied:
 def _read_plan(file: str) -> Plan:
     """Return the plan in a file or on stdin; one byte over the limit is enough to refuse it."""
     from persist.memory.plan import MAX_PLAN_BYTES, parse_plan
-    from persist.regular import open_regular
+    from persist.regular import read_regular
 
     if file == STDIN:
         if sys.stdin is None:
             raise typer.BadParameter("there is no stdin to read the plan from", param_hint="FILE")
         return parse_plan(sys.stdin.buffer.read(MAX_PLAN_BYTES + 1))
-    with open_regular(Path(file)) as opened:
-        return parse_plan(opened.read(MAX_PLAN_BYTES + 1))
+    return parse_plan(read_regular(file, MAX_PLAN_BYTES + 1))
 
 
 def _with_session(plan: Plan, session: str | None) -> Plan:

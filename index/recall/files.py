@@ -23,7 +23,7 @@ from persist.memory.standing import noted
 from persist.recall.candidate import Candidate, fact_name
 from persist.recall.frame import Quoted
 from persist.recall.from_files import fact_candidate
-from persist.regular import open_regular
+from persist.regular import open_regular, read_regular
 from persist.sources import BLOCK, Source
 
 OWN_AGENT: Final = "aster"
@@ -88,9 +88,8 @@ class MemoryFiles:
         path = Path(candidate.path)
         read_note = self.settings.agent(candidate.agent).read_note
         try:
-            with open_regular(path) as file:
-                found = stat_of(os.fstat(file.fileno()))
-                data = file.read(_MAX_NOTE_BYTES)
+            found = stat_of(path.stat())
+            data = read_regular(path, _MAX_NOTE_BYTES)
         except OSError as error:
             return _not_read(path, error.strerror or str(error))
         if read_note is None:

@@ -20,7 +20,7 @@ from index.reports.parts import OPTIONS, columns_of, typed, with_values
 from index.reports.statements import REPORTS, SUBJECTS
 from index.results import Report, Rows
 from persist.errors import StoreIOError
-from persist.regular import open_regular
+from persist.regular import read_regular
 
 TIMEOUT_S: Final = 10.0
 """More than a statement of ``asx query`` has: a report sums up the whole index where nothing narrows it."""
@@ -216,8 +216,7 @@ def _own_files(folder: Path | None) -> list[Path]:
 
 def _read_report(path: Path) -> Report:
     try:
-        with open_regular(path) as file:
-            data = file.read(MAX_REPORT_BYTES + 1)
+        data = read_regular(path, MAX_REPORT_BYTES + 1)
         sql = data.decode("utf-8-sig")
     except OSError as error:
         raise StoreIOError(path, "read", error.strerror or str(error)) from error

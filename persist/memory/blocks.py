@@ -30,7 +30,7 @@ from persist.memory.names import (
     is_of_slug,
     same_title,
 )
-from persist.regular import open_regular
+from persist.regular import read_regular
 
 PROJECT_FILE: Final = "ASTER.md"
 ARCHIVE_FOLDER: Final = ".archive"
@@ -80,8 +80,7 @@ def read_block(path: Path, archived: bool = False) -> Block:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             return _unread(path, archived, "is not a file", "it is not a file")
-        with open_regular(path) as file:
-            data = file.read(MAX_BLOCK_BYTES + 1)
+        data = read_regular(path, MAX_BLOCK_BYTES + 1)
     except OSError as error:
         reason = error.strerror or str(error)
         return _unread(path, archived, f"cannot be read: {reason}", reason)

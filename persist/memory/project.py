@@ -11,7 +11,7 @@ from pathlib import Path
 from persist.errors import StoreIOError
 from persist.events import NoteFact
 from persist.memory.blocks import PROJECT_FILE
-from persist.regular import open_regular
+from persist.regular import read_regular
 
 _BULLET = re.compile(r"[ \t]*[-*][ \t]+(\S.*)")
 _RULE = re.compile(r"\s*(?:-[ \t]*){3,}\Z|\s*(?:\*[ \t]*){3,}\Z")
@@ -75,8 +75,7 @@ def read_project_bytes(folder: Path) -> bytes | None:
     """Return the bytes of ``ASTER.md``, for :func:`parse_facts`. Raises like :func:`read_project`."""
     path = folder / PROJECT_FILE
     try:
-        with open_regular(path) as file:
-            return file.read()
+        return read_regular(path)
     except FileNotFoundError:
         return None
     except OSError as error:

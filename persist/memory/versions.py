@@ -20,7 +20,7 @@ from persist.memory.archive import Version, list_archived, list_versions
 from persist.memory.blocks import ARCHIVE_FOLDER, Block, find_block, read_block
 from persist.memory.journal import Operation, last_known_operation
 from persist.memory.names import archived_stem, block_slug, is_of_slug, same_title, version_slug
-from persist.regular import open_regular
+from persist.regular import read_regular
 
 _SHOWN: Final = 3
 
@@ -46,8 +46,7 @@ class PutAside:
 def read_bytes(path: Path) -> bytes:
     """Return a file's bytes. Raises ``StoreIOError``."""
     try:
-        with open_regular(path) as file:
-            return file.read()
+        return read_regular(path)
     except OSError as error:
         raise StoreIOError(path, "read", error.strerror or str(error)) from error
 
