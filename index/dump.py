@@ -36,7 +36,9 @@ NATURAL_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 _UNSEEN: Final[Mapping[str, str]] = {
     "recall words": """SELECT a.name AS agent, s.path AS path, f.line_number AS line_number, c.text_key AS text_key,
   c.name_words AS name_words, c.description_words AS description_words, c.body_words AS body_words, c.name AS name,
-  c.description AS description, c.body AS body, c.aliases AS aliases
+  c.description AS description, c.body AS body, c.aliases AS aliases, c.kind AS kind, c.project AS project,
+  c.touched_at AS touched_at, c.use AS use, c.pinned AS pinned, c.is_superseded AS is_superseded,
+  c.last_mark AS last_mark, c.latest_at AS latest_at
 FROM candidate_rows c
 JOIN source_rows s ON s.id = c.source_id
 JOIN agents a ON a.id = s.agent_id

@@ -28,8 +28,9 @@ from index.sqlite_errors import (
 )
 from migrations import APPLICATION_ID, GENERATION
 from persist.recall import WORDS_VERSION
+from persist.regular import read_regular
 
-PROJECTION_VERSION: Final = 3
+PROJECTION_VERSION: Final = 4
 """Raised whenever the same bytes give other rows; a golden test of projected rows fails until it is."""
 SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 """What SQLite may put beside a database, by the end of its name."""
@@ -71,8 +72,7 @@ def read_header(path: Path) -> Header:
             return Header(Finding.DIRECTORY)
         if not stat.S_ISREG(mode):
             return Header(Finding.NOT_A_FILE)
-        with path.open("rb") as file:
-            first = file.read(100)
+        first = read_regular(path, 100)
     except FileNotFoundError:
         return Header(Finding.MISSING)
     except OSError as error:

@@ -22,7 +22,7 @@ from persist.events import EVENT_TYPES, Note, NoteFact, Usage
 from persist.reading import Numbered, ReadLine
 
 if TYPE_CHECKING:
-    from index.recall.projecting import FieldWords
+    from index.recall.projecting import FieldWords, Settled
 
 MAX_PROSE_BYTES: Final = 4 * 1024 * 1024
 """Longer prose is cut there; its full length is kept and ``show`` reads the rest (DESIGN 7)."""
@@ -166,26 +166,32 @@ class Projector:
         """
         name, title, description = bounded(note.name), bounded(note.title), bounded(note.description)
         head = "".join(f"{part}\n" for part in (name, title, description) if part is not None)
-        aliases = json.dumps([bounded(alias) for alias in note.aliases[:MAX_ALIASES]], ensure_ascii=False)
-        row = (self.next_id, source_id, name, title, description, bounded(note.kind), bounded(note.project),
+        stored = note._replace(
+            kind=bounded(note.kind),
+            project=bounded(note.project),
+            aliases=tuple(bounded(alias) for alias in note.aliases[:MAX_ALIASES]),
+            superseded_by=bounded(note.superseded_by),
+        )
+        aliases = json.dumps(stored.aliases, ensure_ascii=False)
+        row = (self.next_id, source_id, name, title, description, stored.kind, stored.project,
                bounded(note.source_session), note.created_at, note.updated_at, aliases, len(head) + 1,
-               int(note.archived), bounded(note.superseded_by), int(note.pinned))  # fmt: skip
+               int(note.archived), stored.superseded_by, int(note.pinned))  # fmt: skip
         self.rows.blocks.append(row)
         text = (head + note.body).replace("\0", "\ufffd")
         self._add_prose(BLOCK, source_id, note.updated_at or note.created_at, text, hash_of(text))
         if not note.archived:
-            from index.recall.projecting import words_of_block
+            from index.recall.projecting import projected_block
 
             stem = stem_of(path)
-            self._add_candidate(source_id, words_of_block(stem, note))
+            self._add_candidate(source_id, *projected_block(stem, stored))
             self.rows.block_names += [(key, self.next_id) for key in keys_of_block(stem, note)]
         self.next_id += 1
 
     def add_note_fact(self, source_id: int, fact: NoteFact) -> None:
         """Project one bullet of ASTER.md."""
-        from index.recall.projecting import words_of_fact
+        from index.recall.projecting import projected_fact
 
-        self._add_candidate(source_id, words_of_fact(fact))
+        self._add_candidate(source_id, *projected_fact(fact))
         self.rows.memory_facts.append((self.next_id, source_id, fact.line_number, fact.offset_bytes))
         self._add_prose(MEMORY_FACT, source_id, None, fact.text, hash_of(fact.text))
         self.next_id += 1
@@ -229,8 +235,8 @@ class Projector:
         self.rows.size_characters += 200
         self.next_id += 1
 
-    def _add_candidate(self, source_id: int, words: FieldWords) -> None:
-        self.rows.candidates.append((self.next_id, source_id, words.text_key, *words.counts, *words.texts))
+    def _add_candidate(self, source_id: int, words: FieldWords, settled: Settled) -> None:
+        self.rows.candidates.append((self.next_id, source_id, words.text_key, *words.counts, *words.texts, *settled))
         self.rows.size_characters += 2 * sum(map(len, words.texts))
 
     def _add_prose(self, field_code: int, source_id: int, sort_ts: str | None, text: str, text_hash: int) -> None:

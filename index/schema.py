@@ -165,7 +165,12 @@ _candidates = _table(
     "candidate_rows",
     _key(),
     *_needed(INTEGER, "source_id", "text_key", "name_words", "description_words", "body_words"),
-    *_needed(TEXT, "name", "description", "body", "aliases"),
+    *_needed(TEXT, "name", "description", "body", "aliases", "kind"),
+    *_maybe(TEXT, "project", "touched_at"),
+    *_needed(REAL, "use"),
+    *_needed(INTEGER, "pinned", "is_superseded"),
+    *_maybe(TEXT, "last_mark"),
+    *_needed(TEXT, "latest_at"),
 )
 _table(
     "memory_words",

@@ -34,8 +34,9 @@ INSERT_MEMORY_FACT: Final = (
     "INSERT INTO memory_fact_rows (id, source_id, line_number, offset_bytes) VALUES (?, ?, ?, ?)"
 )
 INSERT_CANDIDATE: Final = """INSERT INTO candidate_rows (
-  id, source_id, text_key, name_words, description_words, body_words, name, description, body, aliases
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+  id, source_id, text_key, name_words, description_words, body_words, name, description, body, aliases,
+  kind, project, touched_at, use, pinned, is_superseded, last_mark, latest_at
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_BLOCK_NAME: Final = "INSERT OR IGNORE INTO block_names (key, block_id) VALUES (?, ?)"
 TOUCH_NAME: Final = "INSERT OR IGNORE INTO touched_name (key) VALUES (?)"
 TOUCH_CANDIDATE: Final = "INSERT OR IGNORE INTO touched_candidate (id, words) VALUES (?, '')"
@@ -129,8 +130,8 @@ WHERE b.source_id = :source_id AND 0 >= :line_number""",
     f"""INSERT OR IGNORE INTO touched_candidate
 SELECT id, {HELD_WORDS} FROM candidate_rows WHERE source_id = :source_id AND 0 >= :line_number""",
     f"""INSERT OR IGNORE INTO touched_name
-SELECT slug_key FROM journal_rows WHERE {_OF_SOURCE} AND op = 'remember' AND slug_key IS NOT NULL
-UNION ALL SELECT title_key FROM journal_rows WHERE {_OF_SOURCE} AND op = 'remember' AND title_key IS NOT NULL""",
+SELECT slug_key FROM journal_rows WHERE {_OF_SOURCE} AND slug_key IS NOT NULL
+UNION ALL SELECT title_key FROM journal_rows WHERE {_OF_SOURCE} AND title_key IS NOT NULL""",
 )
 """Note all whose settled values a source's rows from a line on bear on: before rows go, and after they came."""
 

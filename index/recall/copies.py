@@ -9,56 +9,63 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from json import dumps
-from typing import Final
+from typing import Final, NamedTuple
 
 from index.recall.pieces import with_equals
-from index.recall.standing import FROM_CANDIDATES
 
-_ROWS: Final = f"""SELECT c.id, c.text_key, b.superseded_by IS NULL, coalesce(b.pinned, 0),
-  coalesce(b.updated_at, b.created_at, ''), s.path, a.name, b.project, f.line_number
-{FROM_CANDIDATES}"""
-_TOLD: Final = f"""SELECT given.value FROM json_each(?) given WHERE {
-    " OR ".join(
-        f'''EXISTS (SELECT 1 FROM block_names n CROSS JOIN journal_rows j INDEXED BY journal_rows_{key}
-  ON j.{key}_key = n.key WHERE n.block_id = given.value AND j.op IN ('helpful', 'harmful', 'supersede'))'''
-        for key in ("slug", "title")
-    )
-}"""
-_ORDER: Final = slice(3, 5)
-_PATH: Final = 5
+_ROWS: Final = """SELECT c.id, c.text_key, c.is_superseded, c.pinned, coalesce(c.touched_at, ''), c.use, s.path, a.name,
+  c.project, c.last_mark IS NOT NULL, c.latest_at > :as_of
+FROM json_each(:rows) given
+CROSS JOIN candidate_rows c ON c.id = given.value
+CROSS JOIN source_rows s ON s.id = c.source_id
+CROSS JOIN agents a ON a.id = s.agent_id"""
 _AT_ONCE: Final = 200
 
 
+class _Copy(NamedTuple):
+    """What is settled of a candidate, as far as it tells which of several copies comes first."""
+
+    id: int
+    text_key: int
+    is_superseded: int
+    pinned: int
+    touched_at: str
+    use: float
+    path: str
+    agent: str
+    project: str | None
+    is_marked: int
+    is_later: int
+
+    @property
+    def order(self) -> tuple[int, float | str, float | str]:
+        """Return what copies of one worth are ordered by, the most first: as ``persist.recall.ranking`` does."""
+        return (1, self.use, self.touched_at) if self.pinned else (0, self.touched_at, self.use)
+
+
 def few_of_each(
-    connection: sqlite3.Connection, ranked: Iterable[tuple[float, int]], count: int,
+    connection: sqlite3.Connection, ranked: Iterable[tuple[float, int]], count: int, as_of: str,
     counts: Callable[[str, str, str | None], bool],
 ) -> Iterator[tuple[float, int]]:  # fmt: skip
     """Yield ranked rows (what each is worth, and its id), of copies ``count`` at most; superseded ones apart.
 
-    Of copies that are worth the same the pinned ones come first, then the newest, then by path. Where there are more,
-    those that the journal calls superseded, helpful or harmful come beside the ``count``: what it says of one changes
-    what is given. ``counts`` says of a row's agent, path and project whether it counts at all. Cost: the headers of
-    all, and a look into the journal for each that is one of too many.
+    Of copies that are worth the same the pinned ones come first, then the newest, then by path. Marked ones come beside
+    the ``count``, for a mark changes their place, and so do those that something is told of after ``as_of``: for that
+    moment nothing is settled of them. ``counts`` says of a row's agent, path and project whether it counts at all.
+    Cost: a few values of each.
     """
-    seen: Counter[tuple[int, bool]] = Counter()
+    seen: Counter[tuple[int, int]] = Counter()
     for worth in with_equals(ranked, _AT_ONCE):
-        rows = connection.execute(_ROWS, (dumps(list(worth)),)).fetchall()
-        rows.sort(key=lambda row: str(row[_PATH]))
-        rows.sort(key=lambda row: tuple(row[_ORDER]), reverse=True)
-        rows.sort(key=lambda row: -worth[row[0]])
-        copies = [
-            (id_, (text_key, is_current))
-            for id_, text_key, is_current, _, _, path, agent, project, line in rows
-            if line is not None or counts(agent, path, project)
-        ]
-        there = seen + Counter(key for _, key in copies)
-        told = _told_of(connection, [id_ for id_, key in copies if there[key] > count])
-        for id_, key in copies:
-            seen[key] += id_ not in told
-            if seen[key] <= count or id_ in told:
-                yield worth[id_], id_
-
-
-def _told_of(connection: sqlite3.Connection, ids: list[int]) -> frozenset[int]:
-    """Return those of which the journal tells what changes their place."""
-    return frozenset(id_ for (id_,) in connection.execute(_TOLD, (dumps(ids),))) if ids else frozenset()
+        values = {"rows": dumps(list(worth)), "as_of": as_of}
+        copies = [_Copy(*row) for row in connection.execute(_ROWS, values)]
+        copies.sort(key=lambda copy: copy.path)
+        copies.sort(key=lambda copy: copy.order, reverse=True)
+        copies.sort(key=lambda copy: -worth[copy.id])
+        for copy in copies:
+            if copy.is_later:
+                yield worth[copy.id], copy.id
+            elif counts(copy.agent, copy.path, copy.project):
+                key = (copy.text_key, copy.is_superseded)
+                seen[key] += not copy.is_marked
+                if copy.is_marked or seen[key] <= count:
+                    yield worth[copy.id], copy.id

@@ -18,11 +18,13 @@ from index.recall.foreign import lies_in_notes_of
 from index.recall.names import stem_of
 from index.recall.pieces import with_equals
 from index.recall.postings import rows_with_alias_words
-from index.recall.projecting import stored_aliases, stored_words, words_of_block
+from index.recall.projecting import Settled, projected_block, stored_aliases, stored_words
 from index.recall.ranked import Wanted, ranked_rows
-from index.recall.standing import BLOCK_COLUMNS, FROM_CANDIDATES, StoredBlock, block_of, read_standings
+from index.recall.settling import SETTLED_COLUMNS
+from index.recall.standing import note_aliases, read_blocks, read_standings
 from index.recall.totals import Totals, read_totals
 from persist.events import Note
+from persist.memory.standing import Standing, noted
 from persist.projects import ProjectResolver
 from persist.recall.candidate import Candidate, fact_name
 from persist.recall.corpus import Scale, Statistics
@@ -34,7 +36,7 @@ OWN_AGENT: Final = "aster"
 _AT_LEAST: Final = 8
 """So many of the best are candidates whatever their evidence: the gate compares with the best there is."""
 _OF_COPIES: Final = 64
-"""So many copies of one text are looked at, and those beside them that the journal tells of."""
+"""So many copies of one text are looked at, and the marked ones beside them."""
 _LAST_LETTER: Final = "\U0010ffff"
 
 _FREQUENCIES: Final = """SELECT w.word, w.texts
@@ -42,56 +44,62 @@ FROM json_each(?) given CROSS JOIN memory_words w ON w.word = given.value"""
 _BEGINNING: Final = "SELECT word, texts FROM memory_words WHERE word >= ? AND word < ?"
 _NAMELESS: Final = "SELECT id FROM candidate_rows INDEXED BY candidate_rows_nameless WHERE name_words = 0"
 _ALIASES: Final = "SELECT c.id, c.aliases FROM json_each(?) given CROSS JOIN candidate_rows c ON c.id = given.value"
-_ROWS: Final = f"""SELECT c.id, c.text_key, a.name, f.line_number, c.name, c.description, c.body, c.aliases,
-  {BLOCK_COLUMNS}
-{FROM_CANDIDATES}"""
-_TEXT: Final = """SELECT b.description, substr(p.text, b.body_start)
+_ROWS: Final = f"""SELECT c.id, c.text_key, a.name, s.path, f.line_number, c.name, c.description, c.body, c.aliases,
+  {SETTLED_COLUMNS}
+FROM json_each(?) given
+CROSS JOIN candidate_rows c ON c.id = given.value
+CROSS JOIN source_rows s ON s.id = c.source_id
+CROSS JOIN agents a ON a.id = s.agent_id
+LEFT JOIN memory_fact_rows f ON f.id = c.id"""
+_NOTE: Final = """SELECT b.name, substr(p.text, b.body_start), b.description, b.kind, b.project, b.created_at,
+  b.updated_at, b.aliases, b.superseded_by, b.pinned, b.title
 FROM block_rows b CROSS JOIN prose p ON p.id = b.id WHERE b.id = ?"""
 
 
-_COLUMNS: Final = tuple(name.strip() for name in BLOCK_COLUMNS.split(","))
-_PATH, _PROJECT, _UPDATED, _CREATED, _SUPERSEDED = (
-    _COLUMNS.index(name) for name in ("s.path", "b.project", "b.updated_at", "b.created_at", "b.superseded_by")
-)
-
-
 class _Row(NamedTuple):
-    """A row that holds words: its fields as stored, the columns of its block, and the line of a fact, else 0."""
+    """A row that holds words: its fields as stored, and what is known of it; ``line_number`` is a fact's, else 0.
+
+    ``told`` is what the journal tells of a block where what is settled does not hold or does not tell all.
+    """
 
     id: int
     text_key: int
     agent: str
+    path: str
     line_number: int
     texts: tuple[str, str, str]
     aliases: str
-    columns: Sequence[Any]
-
-    @property
-    def path(self) -> str:
-        """Return the path of its file."""
-        return str(self.columns[_PATH])
+    settled: Settled
+    told: Standing | None
 
     @property
     def age(self) -> str:
-        """What its header says of its last change, empty where it says nothing."""
-        return self.columns[_UPDATED] or self.columns[_CREATED] or ""
+        """When it was touched last, empty where nothing tells."""
+        return (self.settled.touched_at if self.told is None else self.told.touched_at) or ""
+
+    @property
+    def project(self) -> str | None:
+        """What it is limited to."""
+        return self.settled.project if self.told is None else self.told.project
 
     @property
     def is_current(self) -> bool:
-        """Tell whether its header names no successor."""
-        return self.columns[_SUPERSEDED] is None
+        """Tell whether it has no successor."""
+        return self.told is None or self.told.superseded_by is None
 
     def candidate(self) -> Candidate:
-        """Return what the row itself tells."""
-        name, description, body = self.words()
+        """Return it as it is compared."""
+        name, description, body = map(stored_words, self.texts)
         if self.line_number:
             return Candidate(fact_name(self.line_number), self.path, body_words=body)
-        return Candidate(stem_of(self.path), self.path, name, description, body, agent=self.agent)
-
-    def words(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-        """Return the words of its fields."""
-        name, description, body = map(stored_words, self.texts)
-        return name, description, body
+        stem, words = stem_of(self.path), (name, description, body)
+        if self.told is not None:
+            return told_candidate(stem, self.path, words, self.told, self.agent)
+        kind, project, touched_at, use, pinned, _, last_mark, _ = self.settled
+        return Candidate(
+            stem, self.path, *words, stored_aliases(self.aliases), kind, project, touched_at, use, bool(pinned),
+            agent=self.agent, last_mark=last_mark,
+        )  # fmt: skip
 
 
 class IndexCorpus:
@@ -105,7 +113,7 @@ class IndexCorpus:
         self._as_of = as_of
         self._resolver = ProjectResolver()
         self._scopes: dict[str | None, bool] = {}
-        self._blocks: dict[tuple[str, str], StoredBlock] = {}
+        self._ids: dict[tuple[str, str], int] = {}
         self._totals: Totals | None = None
 
     def statistics(self, words: Iterable[str]) -> Statistics:
@@ -130,29 +138,25 @@ class IndexCorpus:
         """
         by_alias = self._find_aliases({term.word for term in terms}, place)
         nameless = frozenset(row for (row,) in self._connection.execute(_NAMELESS))
-        wanted = Wanted(terms, least_total, nameless)
-        ranked = ranked_rows(self._connection, wanted, _AT_LEAST, limit)
-        candidates = [candidate for _, candidate in self._candidates(self._rows(by_alias, place), place)]
+        ranked = ranked_rows(self._connection, Wanted(terms, least_total, nameless), _AT_LEAST, limit)
+        candidates = [self._candidate(row) for row in self._rows(by_alias, place)]
         several = self._few_of_each((one for one in ranked if one[1] not in by_alias), place)
         rows = self._best_first(several, place, limit)
-        first = _take(rows, _AT_LEAST)
-        others = _take(rows, limit - len(first))
-        current: set[int] = set()
-        is_sure = True
-        while first or others:
-            compared = [row.candidate() for row in first if row.is_current and not row.aliases]
-            for candidate in compared:
-                scale.compare_with(candidate)
-            kept = [row for row in others if not is_sure or row.aliases or not scale.is_refused(row.candidate())]
-            more = self._candidates([*first, *kept], place)
-            if is_sure and not _are_current(compared, (candidate for _, candidate in more)):
-                is_sure = False  # as the journal tells, one is not: it refuses nobody
-                more += self._candidates([row for row in others if row not in kept], place)
-                kept = others
-            current.update(row.text_key for row, candidate in more if candidate.superseded_by is None)
-            current.update(row.text_key for row in others if row.is_current and row not in kept)
-            candidates += (candidate for _, candidate in more)
-            first, others = [], _take(rows, max(0, limit - len(current)))
+        texts: set[int] = set()
+        for row in _take(rows, _AT_LEAST):
+            candidates.append(self._candidate(row))
+            scale.compare_with(candidates[-1])
+            if row.is_current:
+                texts.add(row.text_key)
+        taken = _AT_LEAST
+        while more := _take(rows, limit - taken):
+            for row in more:
+                candidate = self._candidate(row)
+                if not scale.is_refused(candidate):
+                    candidates.append(candidate)
+                if row.is_current:
+                    texts.add(row.text_key)
+            taken = len(texts)
         return candidates
 
     def _find_aliases(self, words: set[str], place: Place) -> list[int]:
@@ -169,7 +173,7 @@ class IndexCorpus:
     def _few_of_each(self, ranked: Iterable[tuple[float, int]], place: Place) -> Iterable[tuple[float, int]]:
         if self._totals is None or not self._totals.have_copies:
             return ranked
-        return few_of_each(self._connection, ranked, _OF_COPIES, partial(self._counts, place=place))
+        return few_of_each(self._connection, ranked, _OF_COPIES, self._as_of, partial(self._counts, place=place))
 
     def _best_first(self, ranked: Iterable[tuple[float, int]], place: Place, limit: int) -> Iterator[_Row]:
         """Yield rows in scope by what they are worth, then the newest first, then by path and line."""
@@ -180,16 +184,31 @@ class IndexCorpus:
             yield from sorted(rows, key=lambda row: -worth[row.id])
 
     def _rows(self, ids: Sequence[int], place: Place) -> list[_Row]:
-        """Return rows by id, but for those whose own header says that they do not count at ``place``."""
-        rows: list[_Row] = []
+        """Return rows by id, but for those that do not count at ``place``."""
         if not ids:
-            return rows
-        for id_, text_key, agent, line, name, description, body, aliases, *columns in self._connection.execute(
-            _ROWS, (dumps(ids),)
-        ):
-            if line or self._counts(agent, columns[_PATH], columns[_PROJECT], place):
-                rows.append(_Row(id_, text_key, agent, line or 0, (name, description, body), aliases, columns))
+            return []
+        found = self._connection.execute(_ROWS, (dumps(ids),)).fetchall()
+        told = self._ask_journal([row[0] for row in found if row[4] is None and not self._is_settled(row)])
+        rows: list[_Row] = []
+        for id_, text_key, agent, path, line, name, description, body, aliases, *settled in found:
+            row = _Row(id_, text_key, agent, path, line or 0, (name, description, body), aliases,
+                       Settled(*settled), told.get(id_))  # fmt: skip
+            if self._counts(agent, path, row.project, place):
+                rows.append(row)
         return rows
+
+    def _is_settled(self, row: Sequence[Any]) -> bool:
+        """Tell whether what is stored of a block holds at this moment and is all there is to tell."""
+        *_, is_superseded, _, latest_at = row
+        return not is_superseded and latest_at <= self._as_of
+
+    def _ask_journal(self, ids: Sequence[int]) -> Mapping[int, Standing]:
+        return read_standings(self._connection, read_blocks(self._connection, ids), self._as_of) if ids else {}
+
+    def _candidate(self, row: _Row) -> Candidate:
+        candidate = row.candidate()
+        self._ids[candidate.key] = row.id
+        return candidate
 
     def read_again(self, candidate: Candidate, note: Note) -> Candidate:
         """Return a block that ``holding`` gave as its file says it now; ``note`` is as ``standing.noted`` gives it.
@@ -197,37 +216,31 @@ class IndexCorpus:
         The very candidate where nothing changed. Its project may be another one: whether it still counts where a
         prompt was typed, the caller must ask again. Raises ``KeyError`` for what ``holding`` did not give.
         """
-        block = self._blocks[candidate.key]
-        changed = block._replace(note=note._replace(body="", description="", source_session=None, archived=False))
-        if changed == block and (self._has_text(block.id, note) or _words_are(candidate, note)):
+        id_ = self._ids[candidate.key]
+        compared = note._replace(source_session=None, archived=False)
+        if self._stored_note(id_, candidate.path) == compared:
             return candidate
-        standing = read_standings(self._connection, {block.id: changed}, self._as_of)[block.id]
+        block = read_blocks(self._connection, [id_])[id_]
+        changed = block._replace(note=compared._replace(body="", description=""))
+        if changed == block and _words_are(candidate, note):
+            return candidate
+        standing = read_standings(self._connection, {id_: changed}, self._as_of)[id_]
         return block_candidate(candidate.path, note, standing, candidate.agent)
 
-    def _has_text(self, block_id: int, note: Note) -> bool:
-        """Tell whether a block's description and body are the stored ones: then its words are too."""
-        stored = self._connection.execute(_TEXT, (block_id,)).fetchone()
-        return stored is not None and stored == (note.description, note.body)
+    def _stored_note(self, id_: int, path: str) -> Note:
+        """Return a block with its text as it is stored; of which session and whether archived is left out."""
+        name, body, description, kind, project, created_at, updated_at, aliases, superseded_by, pinned, title = (
+            self._connection.execute(_NOTE, (id_,)).fetchone()
+        )
+        note = Note(
+            name, body, description, kind, project, None, created_at, updated_at, note_aliases(aliases), False,
+            superseded_by, bool(pinned), title,
+        )  # fmt: skip
+        return noted(stem_of(path), note)
 
     def is_in_scope(self, candidate: Candidate, place: Place) -> bool:
         """Tell whether a candidate counts at ``place``."""
         return self._counts(candidate.agent, candidate.path, candidate.project, place)
-
-    def _candidates(self, rows: Sequence[_Row], place: Place) -> list[tuple[_Row, Candidate]]:
-        """Return rows with their candidates, in order, but for those whose project the journal tells and is another."""
-        blocks = {row.id: block_of(row.id, row.columns) for row in rows if not row.line_number}
-        told = read_standings(self._connection, blocks, self._as_of)
-        candidates: list[tuple[_Row, Candidate]] = []
-        for row in rows:
-            if row.line_number:
-                candidates.append((row, row.candidate()))
-                continue
-            block, standing = blocks[row.id], told[row.id]
-            if self._counts(row.agent, row.path, standing.project, place):
-                candidate = told_candidate(block.note.name, row.path, row.words(), standing, row.agent)
-                self._blocks[candidate.key] = block
-                candidates.append((row, candidate))
-        return candidates
 
     def _counts(self, agent: str, path: str, project: str | None, place: Place) -> bool:
         if project is None and agent != OWN_AGENT:
@@ -247,13 +260,8 @@ def _take(rows: Iterator[_Row], count: int) -> list[_Row]:
     return taken
 
 
-def _are_current(compared: Iterable[Candidate], told: Iterable[Candidate]) -> bool:
-    """Tell whether all of these are among the others, and none of them is superseded there."""
-    current = {candidate.key for candidate in told if candidate.superseded_by is None}
-    return all(candidate.key in current for candidate in compared)
-
-
 def _words_are(candidate: Candidate, note: Note) -> bool:
     """Tell whether a note gives the words that a candidate has."""
     fields = (candidate.name_words, candidate.description_words, candidate.body_words)
-    return words_of_block(note.name, note).texts[:3] == tuple(map(" ".join, fields))
+    words, _ = projected_block(note.name, note)
+    return words.texts[:3] == tuple(map(" ".join, fields))

@@ -1,4 +1,4 @@
-"""Turns notes and facts into the words that recall compares, so that none is cut or folded when a prompt comes.
+"""Turns notes and facts into what recall compares, so that nothing is cut, folded or added up when a prompt comes.
 
 Pure; imports ``persist.recall``. The words of a field are stored joined by blanks, aliases joined by line ends: words
 hold letters and digits only, and none of Unicode's white space (a test proves it).
@@ -10,13 +10,15 @@ from typing import Final, NamedTuple
 
 from index.identity import hash_of
 from persist.events import Note, NoteFact
-from persist.memory.standing import noted, standings
-from persist.recall.candidate import Candidate
+from persist.memory.standing import Standing, noted, standings
+from persist.recall.candidate import DEFAULT_KIND, Candidate
 from persist.recall.copies import text_of
 from persist.recall.from_files import block_candidate, fact_candidate
 from persist.recall.words import alias_words
 
 ALIAS_END: Final = "\n"
+END: Final = "9999-12-31T23:59:59.999Z"
+"""After every time that is stored."""
 
 
 class FieldWords(NamedTuple):
@@ -30,16 +32,41 @@ class FieldWords(NamedTuple):
     text_key: int
 
 
-def words_of_block(stem: str, note: Note) -> FieldWords:
-    """Return the words of a block by itself; what the journal adds to it is settled (``index.recall.settling``)."""
+class Settled(NamedTuple):
+    """What is known of a candidate beside its words, as it is stored: a standing without its counts and aliases.
+
+    It holds from ``latest_at`` on. Which block a superseded one gave way to is not stored: that name hangs on which
+    other blocks there are.
+    """
+
+    kind: str = DEFAULT_KIND
+    project: str | None = None
+    touched_at: str | None = None
+    use: float = 0.0
+    pinned: int = 0
+    is_superseded: int = 0
+    last_mark: str | None = None
+    latest_at: str = ""
+
+
+def settled_of(standing: Standing) -> Settled:
+    """Return a standing, told for :data:`END`, as it is stored."""
+    return Settled(
+        standing.kind, standing.project, standing.touched_at, standing.use, int(standing.pinned),
+        int(standing.superseded_by is not None), standing.last_mark, standing.latest_at,
+    )  # fmt: skip
+
+
+def projected_block(stem: str, note: Note) -> tuple[FieldWords, Settled]:
+    """Return what a block tells by itself; what the journal adds to it is settled (``index.recall.settling``)."""
     block = noted(stem, note)
-    (standing,) = standings([block], (), "").values()
-    return _field_words(block_candidate("", block, standing))
+    (standing,) = standings([block], (), END).values()
+    return _field_words(block_candidate("", block, standing)), settled_of(standing)
 
 
-def words_of_fact(fact: NoteFact) -> FieldWords:
-    """Return the words of a fact of ASTER.md."""
-    return _field_words(fact_candidate("", fact))
+def projected_fact(fact: NoteFact) -> tuple[FieldWords, Settled]:
+    """Return what a fact of ASTER.md tells: its words."""
+    return _field_words(fact_candidate("", fact)), Settled()
 
 
 def aliases_text(aliases: tuple[str, ...]) -> str:

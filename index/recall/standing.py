@@ -9,27 +9,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from json import dumps, loads
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from index.recall.names import keys_of_name, stem_of
 from persist.events import JournalEntry, Note
 from persist.memory.journal import Operation, operation_of
 from persist.memory.standing import Standing, noted, standings
 
-END: Final = "9999-12-31T23:59:59.999Z"
-"""After every time that is stored."""
-
-BLOCK_COLUMNS: Final = """s.path, s.agent_id, s.root, b.name, b.title, b.kind, b.project, b.created_at,
-  b.updated_at, b.aliases, b.superseded_by, b.pinned"""
-"""What :func:`block_of` takes, of ``block_rows b`` and ``source_rows s``."""
-FROM_CANDIDATES: Final = """FROM json_each(?) given
-CROSS JOIN candidate_rows c ON c.id = given.value
-CROSS JOIN source_rows s ON s.id = c.source_id
-CROSS JOIN agents a ON a.id = s.agent_id
-LEFT JOIN block_rows b ON b.id = c.id
-LEFT JOIN memory_fact_rows f ON f.id = c.id"""
-"""Candidates by id (bound as JSON) with source, agent, and block or fact; ``BLOCK_COLUMNS`` can be taken of it."""
-_BLOCKS: Final = f"""SELECT b.id, {BLOCK_COLUMNS}
+_BLOCKS: Final = """SELECT b.id, s.path, s.agent_id, s.root, b.name, b.title, b.kind, b.project, b.created_at,
+  b.updated_at, b.aliases, b.superseded_by, b.pinned
 FROM json_each(?) given
 CROSS JOIN block_rows b ON b.id = given.value
 CROSS JOIN source_rows s ON s.id = b.source_id"""
@@ -70,7 +58,7 @@ class StoredBlock(NamedTuple):
 
 def read_blocks(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, StoredBlock]:
     """Return blocks by id, in the order in which a folder's blocks are listed: by their names, then by path."""
-    found = [block_of(id_, columns) for id_, *columns in connection.execute(_BLOCKS, (dumps(list(ids)),))]
+    found = [_block(*row) for row in connection.execute(_BLOCKS, (dumps(list(ids)),))]
     return {block.id: block for block in sorted(found, key=lambda block: (block.called, block.path))}
 
 
@@ -119,12 +107,17 @@ def _by_home(blocks: Iterable[StoredBlock]) -> dict[Home, list[StoredBlock]]:
     return homes
 
 
-def block_of(id_: int, columns: Sequence[Any]) -> StoredBlock:
-    """Return a block from the values of ``BLOCK_COLUMNS``."""
-    (path, agent_id, root, name, title, kind, project, created_at, updated_at, aliases, superseded_by,
-     pinned) = columns  # fmt: skip
+def note_aliases(stored: str) -> tuple[str, ...]:
+    """Return the aliases of a block's header as ``block_rows`` has them: a list in JSON."""
+    return () if stored == "[]" else tuple(loads(stored))
+
+
+def _block(
+    id_: int, path: str, agent_id: int, root: str, name: str, title: str | None, kind: str | None, project: str | None,
+    created_at: str | None, updated_at: str | None, aliases: str, superseded_by: str | None, pinned: int,
+) -> StoredBlock:  # fmt: skip
     note = Note(
-        name, "", "", kind, project, None, created_at, updated_at, () if aliases == "[]" else tuple(loads(aliases)),
-        False, superseded_by, bool(pinned), title,
+        name, "", "", kind, project, None, created_at, updated_at, note_aliases(aliases), False, superseded_by,
+        bool(pinned), title,
     )  # fmt: skip
     return StoredBlock(id_, path, Home(agent_id, root), noted(stem_of(path), note), name)

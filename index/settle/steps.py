@@ -18,7 +18,7 @@ import sqlite3
 from typing import Final
 
 from index import statements
-from index.recall.settling import TOUCH_ALL, settle_aliases
+from index.recall.settling import TOUCH_ALL, settle_blocks
 from index.recall.word_settling import TOUCH_ALL_CANDIDATES, settle_words
 from index.settle import calls, outgrown, sessions
 
@@ -91,7 +91,7 @@ def settle_touched(connection: sqlite3.Connection, resolve_project: sessions.Res
     calls.choose_calls(connection)
     sessions.settle_sessions(connection, resolve_project)
     connection.execute(_MARK_IN_TRANSCRIPT)
-    settle_aliases(connection)
+    settle_blocks(connection)
     settle_words(connection)
     for statement in statements.CLEAR_TOUCHED:
         connection.execute(statement)

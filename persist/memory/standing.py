@@ -53,7 +53,9 @@ class Standing(NamedTuple):
     moment asked about; ``None`` when nothing tells. ``use`` is at most ``MAX_USE`` and may be negative. The counts are
     of journal lines. ``superseded_by`` is a slug, or what was written where no block answers to it. ``kind`` is
     ``fact`` when none is known, ``project`` ``None`` when it holds everywhere. ``last_mark`` is what the last mark
-    said, ``helpful`` or ``harmful``; ``None`` without one, and when harm was forgiven since.
+    said, ``helpful`` or ``harmful``; ``None`` without one, and when harm was forgiven since. ``latest_at`` is the
+    latest time that any of it rests on, empty without one: told for that moment or any later one, all is the same but
+    for the name of a successor, which hangs on what other notes there are.
     """
 
     touched_at: str | None
@@ -68,6 +70,7 @@ class Standing(NamedTuple):
     kind: str
     project: str | None = None
     last_mark: str | None = None
+    latest_at: str = ""
 
 
 def noted(stem: str, note: Note) -> Note:
@@ -148,11 +151,12 @@ class _Names:
 class _Tally:
     """What the journal tells of one note, gathered in any order."""
 
-    __slots__ = ("_added", "_counts", "_events", "_last", "_told", "_touched_at", "note")
+    __slots__ = ("_added", "_counts", "_events", "_last", "_latest_at", "_told", "_touched_at", "note")
 
     def __init__(self, note: Note) -> None:
         self.note = note
         self._touched_at = ""
+        self._latest_at = max(note.created_at or "", note.updated_at or "")
         self._added = 0
         self._counts = [0, 0, 0, 0, 0]
         self._events = array("q")
@@ -191,10 +195,12 @@ class _Tally:
             kind=note.kind or (None if told is None else told.kind) or DEFAULT_KIND,
             project=note.project or (None if told is None else told.project),
             last_mark=self._last_mark(),
+            latest_at=self._latest_at,
         )
 
     def _keep_last(self, operation: Operation, op: str, ts: str) -> None:
         self._added += 1
+        self._latest_at = max(self._latest_at, ts)
         last = self._last.get(op)
         if last is None or ts >= last[0]:
             self._last[op] = (ts, self._added, operation)

@@ -125,7 +125,9 @@ CREATE TABLE block_rows (
 CREATE TABLE candidate_rows (
   id INTEGER NOT NULL PRIMARY KEY, source_id INTEGER NOT NULL, text_key INTEGER NOT NULL,
   name_words INTEGER NOT NULL, description_words INTEGER NOT NULL, body_words INTEGER NOT NULL,
-  name TEXT NOT NULL, description TEXT NOT NULL, body TEXT NOT NULL, aliases TEXT NOT NULL
+  name TEXT NOT NULL, description TEXT NOT NULL, body TEXT NOT NULL, aliases TEXT NOT NULL,
+  kind TEXT NOT NULL, project TEXT, touched_at TEXT, use REAL NOT NULL, pinned INTEGER NOT NULL,
+  is_superseded INTEGER NOT NULL, last_mark TEXT, latest_at TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE error_rows (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -92,6 +93,13 @@ class MemoryWorld:
         with (self.folder / "journal.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
+    def forget_journal_aliases(self) -> None:
+        """Take the aliases out of the journal, which the index knows as they are now alone."""
+        path = self.folder / "journal.jsonl"
+        if path.exists():
+            text = re.sub(r', "aliases": \[[^]]*\]', "", path.read_text(encoding="utf-8"))
+            path.write_text(text, encoding="utf-8")
+
     def damage_journal(self) -> None:
         """Append a line that is none."""
         with (self.folder / "journal.jsonl").open("a", encoding="utf-8") as file:
@@ -122,16 +130,16 @@ class MemoryWorld:
         return " ".join(words) + self.rng.choice(["", "?", " — and then?"])
 
 
-def from_index(settings: Settings, prompt: str, place: Place = PLACE) -> MemoryAnswer:
+def from_index(settings: Settings, prompt: str, place: Place = PLACE, as_of: str = AS_OF) -> MemoryAnswer:
     """Return the answer that the index gives; it must be the index that gave it."""
-    answer = recall_memory(settings, prompt, place, AS_OF)
+    answer = recall_memory(settings, prompt, place, as_of)
     assert answer.from_index, answer.notes
     return answer
 
 
-def from_files(settings: Settings, prompt: str, place: Place = PLACE) -> Recalled:
+def from_files(settings: Settings, prompt: str, place: Place = PLACE, as_of: str = AS_OF) -> Recalled:
     """Return the answer of the files alone."""
-    return recall(prompt, store_corpus(settings, AS_OF), place=place, as_of=AS_OF)
+    return recall(prompt, store_corpus(settings, as_of), place=place, as_of=as_of)
 
 
 def assert_equal(found: MemoryAnswer, files: Recalled, case: object) -> None:

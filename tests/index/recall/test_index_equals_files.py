@@ -19,7 +19,16 @@ from persist.sources import Environment
 from tests.builders import HomeBuilder
 from tests.conftest import REPOSITORY
 from tests.index.conftest import dump_of, rebuilt_dump
-from tests.index.recall.memory_world import AS_OF, PLACE, MemoryWorld, assert_equal, from_files, from_index, names
+from tests.index.recall.memory_world import (
+    AS_OF,
+    PLACE,
+    MemoryWorld,
+    assert_equal,
+    day,
+    from_files,
+    from_index,
+    names,
+)
 
 HISTORIES = int(os.environ.get("ASTER_HISTORIES", "12"))
 """More are tried where that is set, as of ``test_history_equals_rebuild``."""
@@ -54,6 +63,22 @@ def test_of_any_memory_the_index_says_what_the_files_say(seed: int, settings: Se
         assert found.status in ("ok", "nothing_relevant"), (prompt, found.notes)
         given += len(found.given)
     assert given > 5
+
+
+@pytest.mark.parametrize("seed", range(3000, 3000 + HISTORIES))
+def test_of_any_moment_before_too(seed: int, settings: Settings) -> None:
+    """What was told later is not known yet: what the index has settled holds for now, and the journal is asked."""
+    world = MemoryWorld(settings.places.data, seed)
+    world.fill(60)
+    world.forget_journal_aliases()
+    ingest(settings)
+    differs = 0
+    for number in range(60):
+        prompt, place, as_of = world.prompt(), PLACES[number % len(PLACES)], f"{day(world.rng)[:19]}.000Z"
+        found = from_index(settings, prompt, place, as_of)
+        assert_equal(found, from_files(settings, prompt, place, as_of), (prompt, place, as_of))
+        differs += found.given != from_index(settings, prompt, place).given
+    assert differs, "no moment made a difference"
 
 
 @pytest.mark.parametrize("seed", range(1000, 1000 + HISTORIES // 2))

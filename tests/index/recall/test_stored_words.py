@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from index.ingest import ingest
 from index.recall.postings import ids_of, stored_ids
-from index.recall.projecting import stored_aliases, stored_words, words_of_block
+from index.recall.projecting import projected_block, stored_aliases, stored_words
 from index.recall.word_settling import FieldsOf, places_in
 from index.verify import verify
 from persist.events import Note
@@ -38,7 +38,7 @@ GOLDEN = (
 def test_what_is_stored_are_the_words_and_nothing_else(texts: list[str]) -> None:
     name, description, body, alias = texts
     note = Note(name or "x", body, description, aliases=(alias,))
-    stored = words_of_block("stem", note)
+    stored, _ = projected_block("stem", note)
     block = noted("stem", note)
     candidate = block_candidate("", block, standings([block], (), "")["stem"])
     in_name, in_description, in_body = map(
