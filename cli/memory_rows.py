@@ -24,6 +24,8 @@ _DESCRIPTION: Final = Column("description", shrinks_to=20, drop=1)
 
 def print_rows(blocks: Sequence[Block], facts: Iterable[NoteFact] = ()) -> bool:
     """Print blocks, and facts behind them; tell whether there was anything to print."""
+    from persist.recall.candidate import fact_name
+
     rows = [
         (
             age(block.note.updated_at or block.note.created_at),
@@ -33,7 +35,7 @@ def print_rows(blocks: Sequence[Block], facts: Iterable[NoteFact] = ()) -> bool:
         )
         for block in blocks
     ]
-    rows += [("", f"ASTER.md:{fact.line_number}", "", fact.text) for fact in facts]
+    rows += [("", fact_name(fact.line_number), "", fact.text) for fact in facts]
     columns: tuple[Column, ...] = (_AGE, _NAME, _STATE, _DESCRIPTION)
     shown: list[tuple[object, ...]] = list(rows)
     if not any(block.note.archived for block in blocks):

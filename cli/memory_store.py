@@ -104,7 +104,7 @@ def fact_at(places: Places, name: str) -> tuple[Path, NoteFact]:
         if data is None:
             continue  # of files of one name that of the highest rank stands, and no other
         for fact in parse_facts(data):
-            if line is not None and fact.line_number <= line <= fact.line_number + fact.text.count("\n"):
+            if line is not None and fact.line_number <= line <= fact.last_line_number:
                 return folder, fact
         break
     raise NotFoundError("fact", name, f"asx memory show {PROJECT_FILE} prints them all")

@@ -225,8 +225,12 @@ class Note(NamedTuple):
 
 
 class NoteFact(NamedTuple):
-    """One bullet of ASTER.md: its text without the bullet, and its 1-based line."""
+    """One bullet of ASTER.md: its text without the bullet, and where it stands.
+
+    Lines count from 1 and the last one is its own; blank lines between are none of its text.
+    """
 
     text: str
     line_number: int
     offset_bytes: int
+    last_line_number: int

@@ -32,12 +32,13 @@ def parse_facts(data: bytes) -> list[NoteFact]:
     facts: list[NoteFact] = []
     parts: list[str] = []
     start = (0, 0)
+    last = 0
     after_blank = False
     offset = 0
 
     def close() -> None:
         if parts:
-            facts.append(NoteFact("\n".join(parts), *start))
+            facts.append(NoteFact("\n".join(parts), *start, last))
             parts.clear()
 
     for number, raw in enumerate(data.split(b"\n"), start=1):
@@ -49,10 +50,11 @@ def parse_facts(data: bytes) -> list[NoteFact]:
         elif bullet is not None and not (parts and indented):
             close()
             parts.append(bullet[1])
-            start = (number, offset)
+            start, last = (number, offset), number
             after_blank = False
         elif parts and (indented or not (after_blank or _HEADING.match(line) or _RULE.match(line))):
             parts.append(line.strip())
+            last = number
             after_blank = False
         else:
             close()

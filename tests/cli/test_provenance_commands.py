@@ -99,6 +99,14 @@ def test_what_is_not_known_is_said(home: HomeBuilder, run: Run) -> None:
     assert (missing.code, "no fact 'ASTER.md:99'" in missing.stderr) == (1, True)
 
 
+def test_any_line_of_a_fact_names_it(home: HomeBuilder, run: Run) -> None:
+    facts = "- one\n\n  more of it\n\n      and code\n- two\n"
+    (home.aster_home / "memory" / "ASTER.md").write_text(facts, encoding="utf-8")
+    for line in (1, 2, 3, 5):
+        assert run("memory", "show", f"ASTER.md:{line}").stdout.splitlines() == ["one", "more of it", "and code"]
+    assert run("memory", "show", "ASTER.md:6").stdout == "two\n"
+
+
 def test_what_a_plan_wrote_leads_to_the_session_as_a_whole(home: HomeBuilder, run: Run) -> None:
     store = MemoryStore(home.aster_home / "memory")
     done = store.apply({"session": SESSION, "new": [{"title": "Rates", "text": "Weekly."}], "lessons": ["Be kind."]})

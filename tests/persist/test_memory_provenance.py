@@ -74,13 +74,13 @@ class TestWriting:
             line("append_project", None, 7, "s2", detail="Deploys leave from main."),
             line("append_project", None, 6, "s1", detail="y" * 200),
         ]
-        found = writing_of_fact(NoteFact("Deploys leave\nfrom main.", 3, 9), told)
+        found = writing_of_fact(NoteFact("Deploys leave\nfrom main.", 3, 9, 4), told)
         assert found is not None
         assert (found.session, found.ts, found.is_fact) == ("s2", at(7), True)
-        long = writing_of_fact(NoteFact("y" * 300, 4, 9), told)
+        long = writing_of_fact(NoteFact("y" * 300, 4, 9, 4), told)
         assert long is not None
         assert long.session == "s1"
-        assert writing_of_fact(NoteFact("Shorter than that", 5, 9), told) is None
+        assert writing_of_fact(NoteFact("Shorter than that", 5, 9, 5), told) is None
 
 
 BLOCK = Writing("s1", at(10), ("Deploy window", "deploy-window"), op="remember")
@@ -174,7 +174,7 @@ class TestWrittenBy:
         line("append_project", None, 2, "s1", detail="A fact."),
         line("append_project", None, 1, "other", detail="Another."),
     )
-    FACTS = (NoteFact("A fact.", 3, 9), NoteFact("Another.", 4, 20))
+    FACTS = (NoteFact("A fact.", 3, 9, 3), NoteFact("Another.", 4, 20, 4))
 
     def test_by_the_header_and_by_the_journal(self) -> None:
         found = written_by("s1", self.BLOCKS, self.FACTS, self.LINES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,17 @@ def test_what_is_a_fact(text: str, expected: list[str]) -> None:
 def test_places_count_lines_and_bytes_whatever_the_line_ends_and_bytes() -> None:
     content = b"\xef\xbb\xbf- caf\xe9\r\n\r\n- \xc3\xbc\r\n"
     facts = parse_facts(content)
-    assert [tuple(fact) for fact in facts] == [("caf\ufffd", 1, 0), ("ü", 3, 13)]
+    assert [tuple(fact) for fact in facts] == [("caf\ufffd", 1, 0, 1), ("ü", 3, 13, 3)]
     assert content[13:].startswith(b"- \xc3\xbc")
+
+
+@given(st.lists(st.sampled_from(["- a", "* b", "  - c", "", "text", "  more", "# h", "---", "\t- d"])))
+def test_a_facts_lines_are_those_that_its_text_is_made_of(lines: list[str]) -> None:
+    facts = parse_facts("\n".join(lines).encode())
+    for fact in facts:
+        own = [line.strip() for line in lines[fact.line_number - 1 : fact.last_line_number] if line]
+        assert "\n".join([own[0].lstrip("-* "), *own[1:]]) == fact.text
+    assert all(one.last_line_number < other.line_number for one, other in pairwise(facts))
 
 
 @given(st.lists(st.sampled_from(["- a", "* b", "  - c", "", "text", "  more", "# h", "---", "\t- d"])))

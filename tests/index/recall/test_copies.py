@@ -214,6 +214,18 @@ def test_a_mark_of_one_of_many_copies_is_seen(settings: Settings, count: int) ->
     assert_equal(found, from_files(settings, prompt), prompt)
 
 
+@pytest.mark.parametrize("count", [12, 300])
+def test_a_recall_of_one_of_many_copies_is_seen(settings: Settings, count: int) -> None:
+    """Which copy was touched last, the journal tells too."""
+    memory = fill_with_copies(settings, count)
+    tell(memory, {"op": "recall", "name": "copy-0", "ts": "2026-11-29T08:00:00Z"})
+    ingest(settings)
+    prompt = "does the kiln controller drift when the thermocouple ages?"
+    found = from_index(settings, prompt)
+    assert names(found)[0] == "copy-0"
+    assert_equal(found, from_files(settings, prompt), prompt)
+
+
 @pytest.mark.parametrize("count", [9, 40, 300])
 def test_copies_that_the_journal_alone_calls_superseded_hide_no_other(settings: Settings, count: int) -> None:
     memory = fill_with_copies(settings, count)
