@@ -47,7 +47,7 @@ class ProjectResolver:
         path = cwd.rstrip("/") or cwd[:1]
         if not path.startswith("/") or "\0" in path or f"{path}/".startswith(_NOT_ON_DISK):
             return _recorded(path, repo_root)
-        root = self._root(Path(os.path.normpath(path)))
+        root = self._root(os.path.normpath(path))
         if root is not None:
             return root
         recorded = _recorded(path, repo_root)
@@ -55,18 +55,19 @@ class ProjectResolver:
             return repo_root.rstrip("/") or path
         return recorded
 
-    def _root(self, path: Path) -> str | None:
+    def _root(self, path: str) -> str | None:
         """Climb from ``path`` to the first folder that is a repository's, remembering each on the way."""
         climbed: list[str] = []
         root: str | None = None
         for folder in _upwards(path):
-            if str(folder) in self._roots:
-                root = self._roots[str(folder)]
+            if folder in self._roots:
+                root = self._roots[folder]
                 break
-            climbed.append(str(folder))
-            found = _repository_at(folder) if os.path.exists(f"{folder}/.git") else None  # noqa: PTH110 - most have none
+            climbed.append(folder)
+            has_marker = os.path.exists(f"{folder}/.git")  # noqa: PTH110 - most have none
+            found = _repository_at(Path(folder)) if has_marker else None
             if found is not None:
-                root = str(_as_recorded(found, path))
+                root = _as_recorded(found, path)
                 break
         if len(self._roots) + len(climbed) > MAX_REMEMBERED:
             self._roots.clear()
@@ -79,8 +80,13 @@ def _recorded(path: str, repo_root: str | None) -> str:
     return root if root and (not path or path.startswith(f"{root}/")) else path
 
 
-def _upwards(path: Path) -> list[Path]:
-    return [path, *path.parents][:MAX_DEPTH]
+def _upwards(path: str) -> list[str]:
+    """Return a folder and those above it; ``path`` is absolute and normal."""
+    folders = [path]
+    while path != "/" and len(folders) < MAX_DEPTH:
+        path = path.rpartition("/")[0] or "/"
+        folders.append(path)
+    return folders
 
 
 def _repository_at(folder: Path) -> Path | None:
@@ -127,18 +133,18 @@ def _configured_worktree(git_folder: Path) -> Path | None:
     return None
 
 
-def _as_recorded(root: Path, path: Path) -> Path:
+def _as_recorded(root: Path, path: str) -> str:
     """Spell a root as ``path`` does where it is above it: git writes resolved paths into its pointers."""
-    if path.is_relative_to(root):
-        return root
+    if Path(path).is_relative_to(root):
+        return str(root)
     wanted = _stat(root)
     if wanted is None:
-        return root
+        return str(root)
     for folder in _upwards(path):
-        found = _stat(folder)
+        found = _stat(Path(folder))
         if found is not None and os.path.samestat(found, wanted):
             return folder
-    return root
+    return str(root)
 
 
 def _below(folder: Path, pointer: str) -> Path:

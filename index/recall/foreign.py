@@ -7,7 +7,9 @@ cannot be told from it, but whether it was made of a given path can.
 
 from __future__ import annotations
 
+import posixpath
 import re
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Final
 
@@ -22,16 +24,21 @@ def lies_in_notes_of(path: str, place: Place) -> bool:
 
     A note that lies in no project's folder counts everywhere.
     """
-    folder = PurePath(path).parent
-    if place == ANYWHERE or folder.name != _NOTES:
+    project, notes = posixpath.split(posixpath.dirname(path))
+    if place == ANYWHERE or notes != _NOTES:
         return True
-    named = {named_after(above) for start in (place.cwd, place.project) if start for above in _and_above(start)}
-    return folder.parent.name in named
+    return posixpath.basename(project) in _names_at(place)
 
 
 def named_after(path: str) -> str:
     """Return the name of the folder in which a project's notes lie."""
     return _NOT_KEPT.sub("-", path)
+
+
+@lru_cache(maxsize=8)
+def _names_at(place: Place) -> frozenset[str]:
+    """Return what the folders are named whose notes count at ``place``."""
+    return frozenset(named_after(above) for start in (place.cwd, place.project) if start for above in _and_above(start))
 
 
 def _and_above(path: str) -> list[str]:

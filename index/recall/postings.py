@@ -48,8 +48,7 @@ def rows_with_alias_words(connection: sqlite3.Connection, words: Collection[str]
 
 def ids_of(stored: bytes) -> array[int]:
     """Return the ids that are stored as bytes: eight for each, the lowest first, on every machine."""
-    ids = array("q")
-    ids.frombytes(stored)
+    ids = array("q", stored)
     if sys.byteorder == "big":
         ids.byteswap()
     return ids

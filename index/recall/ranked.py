@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import sqlite3
 from array import array
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
 from index.recall.postings import Places, places_of
@@ -40,6 +40,9 @@ class Worths(NamedTuple):
         return cls(*(count * (tuning.k1 + 1) / (count + tuning.k1) for count in counts))
 
 
+_WORTHS: Final = Worths.of()
+
+
 class Wanted(NamedTuple):
     """What rows are looked for by: the words of a prompt, the heaviest first, and the ``least_total`` of its reading.
 
@@ -51,12 +54,16 @@ class Wanted(NamedTuple):
     nameless: Set[int]
 
 
-class _Found(NamedTuple):
-    """A word that was read: its rows in name and description, and all others, each with what it is worth there."""
+class _Rows(NamedTuple):
+    """The rows that hold a word in one field, and what a word is worth there.
+
+    ``counts_as_head`` tells name and description, where all that an identifier has counts too.
+    """
 
     term: Term
-    head: tuple[tuple[Iterable[int], float], ...]
-    elsewhere: tuple[tuple[Iterable[int], float], ...]
+    rows: Collection[int]
+    worth: float
+    counts_as_head: bool
 
 
 def ranked_rows(connection: sqlite3.Connection, wanted: Wanted, first: int, enough: int) -> Iterator[tuple[float, int]]:
@@ -99,8 +106,7 @@ class _Held:
         self._connection = connection
         self._wanted = wanted
         self._first = first
-        self._worths = Worths.of()
-        self._read: list[_Found] = []
+        self._read: list[_Rows] = []
         self._has_identifiers = any(term.is_identifier for term in wanted.terms)
         self.worth: dict[int, float] = {}
         self.is_cut = False
@@ -109,41 +115,44 @@ class _Held:
         """Look up where these words stand, of the rows that can matter."""
         places = dict(places_of(self._connection, [term.word for term in terms]))
         for term in terms:
-            found = self._found(term, places.get(term.word, _NONE))
-            self._read.append(found)
-            for rows, value in (*found.head, *found.elsewhere):
-                self._add(rows, term.weight * value)
+            for found in self._holding(term, places.get(term.word, _NONE)):
+                self._read.append(found)
+                self._add(found.rows, term.weight * found.worth)
 
-    def _found(self, term: Term, places: Places) -> _Found:
-        worths = self._worths
-        head = ((places.in_name, worths.name), (places.in_description, worths.description))
-        body = (places.in_body, worths.body)
-        if not places.in_aliases:
-            return _Found(term, head, (body,))
-        alone = set(places.in_aliases).difference(places.in_name, places.in_description)
-        return _Found(term, head, ((alone, worths.alias), body))
+    def _holding(self, term: Term, places: Places) -> list[_Rows]:
+        """Return where a word stands in rows that can matter, each of these rows once."""
+        is_head = term.is_identifier
+        found: list[tuple[Collection[int], float, bool]] = [
+            (places.in_name, _WORTHS.name, True),
+            (places.in_description, _WORTHS.description, True),
+            (places.in_body, _WORTHS.body, is_head),
+        ]
+        if places.in_aliases:
+            alone = set(places.in_aliases).difference(places.in_name, places.in_description)
+            found.append((alone, _WORTHS.alias, is_head))
+        whole = [_Rows(term, *one) for one in found if one[0]]
+        return _among(self.worth, whole) if self.is_cut else whole
 
-    def _add(self, rows: Iterable[int], value: float) -> None:
+    def _add(self, rows: Collection[int], value: float) -> None:
         worth = self.worth
-        if self.is_cut:
-            for row in worth.keys() & rows:
+        for row in rows:
+            if row in worth:
                 worth[row] += value
-            return
-        both = [(row, worth[row] + value) for row in worth.keys() & rows]
-        worth.update(dict.fromkeys(rows, value))
-        worth.update(both)
+            else:
+                worth[row] = value
 
     def leave_out(self, left: float, enough: int) -> None:
         """Drop rows that cannot matter, if that can be told: ``left`` is the weight of what was not read.
 
         All of them where there are few: else those that can be told at a glance.
         """
-        most = left * self._worths.name
+        most = left * _WORTHS.name
         least_first = self._least_first() - most - _ROUNDING
         if not self.is_cut and least_first <= 0.0:
             return
         kept = self._that_are_worth(left, least_first)
         if len(kept) <= _FEW_TIMES * enough:
+            self._read = _among(dict.fromkeys(kept), self._read)
             passing = self._may_pass([row for row in kept if self.worth[row] < least_first], left)
             kept = [row for row in kept if self.worth[row] >= least_first or row in passing]
         self.worth = {row: self.worth[row] for row in kept}
@@ -172,7 +181,7 @@ class _Held:
 
     def _that_are_worth(self, left: float, least_first: float) -> list[int]:
         """Return the rows that are worth so much, and those that are worth enough to pass, as far as that tells."""
-        least = self._least_passing(left, 1.0 if self._has_identifiers else 1 / self._worths.description)
+        least = self._least_passing(left, 1.0 if self._has_identifiers else 1 / _WORTHS.description)
         least = min(least, least_first)
         rows = [row for row, value in self.worth.items() if value >= least]
         nameless = self._wanted.nameless & self.worth.keys()
@@ -194,15 +203,14 @@ class _Held:
             >= TUNING.evidence - _ROUNDING
         }
 
-    def _masses(self, rows: Iterable[int]) -> tuple[dict[int, float], dict[int, float]]:
+    def _masses(self, rows: Sequence[int]) -> tuple[dict[int, float], dict[int, float]]:
         """Return the weight that rows hold in name and description, and that elsewhere, of the words that were read."""
         in_head = dict.fromkeys(rows, 0.0)
         elsewhere = in_head.copy()
-        for term, head, others in self._read:
-            for places, part in ((head, in_head), (others, in_head if term.is_identifier else elsewhere)):
-                for holding, _ in places:
-                    for row in part.keys() & holding:
-                        part[row] += term.weight
+        for term, holding, _, counts_as_head in self._read:
+            part = in_head if counts_as_head else elsewhere
+            for row in part.keys() & holding:
+                part[row] += term.weight
         return in_head, elsewhere
 
     def _least_passing(self, left: float, in_head: float) -> float:
@@ -210,10 +218,19 @@ class _Held:
 
         Found by halving: evidence grows with what a row is worth. A little less than exact, for rounding.
         """
-        low, high = 0.0, TUNING.evidence / (TUNING.coverage_floor * in_head)
+        floor, least_total, enough = TUNING.coverage_floor, self._wanted.least_total, TUNING.evidence - _ROUNDING
+        low, high = 0.0, TUNING.evidence / (floor * in_head)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            covered = min(1.0, (middle + left) / self._wanted.least_total) if self._wanted.least_total else 1.0
-            most = (middle * in_head + left) * (TUNING.coverage_floor + (1 - TUNING.coverage_floor) * covered)
-            low, high = (low, middle) if most >= TUNING.evidence - _ROUNDING else (middle, high)
+            covered = min(1.0, (middle + left) / least_total) if least_total else 1.0
+            if (middle * in_head + left) * (floor + (1 - floor) * covered) >= enough:
+                high = middle
+            else:
+                low = middle
         return low - _ROUNDING
+
+
+def _among(kept: Mapping[int, object], found: Iterable[_Rows]) -> list[_Rows]:
+    """Return what these rows alone hold of it."""
+    held = ((kept.keys() & rows, term, worth, is_head) for term, rows, worth, is_head in found)
+    return [_Rows(term, rows, worth, is_head) for rows, term, worth, is_head in held if rows]

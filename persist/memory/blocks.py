@@ -47,22 +47,29 @@ class Block:
     """A block as it lies on disk.
 
     ``problem`` is one sentence when the file could not be read as a note is read (its text, as far as there
-    is any, is in the note). ``touched_ns`` is ``updated_at``, else ``created_at``, in nanoseconds since 1970 as
-    Aster writes them, 0 when neither can be read: finer than the note's own milliseconds. ``unread`` is the reason
-    when nothing of the file could be read; the note then knows its name alone.
+    is any, is in the note). ``dates`` are ``updated_at`` and ``created_at`` as they are written, where they are.
+    ``unread`` is the reason when nothing of the file could be read; the note then knows its name alone.
     """
 
     note: Note
     path: Path
     size_bytes: int
     problem: str | None = None
-    touched_ns: int = 0
+    dates: tuple[str, ...] = ()
     unread: str | None = None
 
     @property
     def title(self) -> str | None:
         """What somebody typed for the block, where it is not its slug."""
         return self.note.title
+
+    @property
+    def touched_ns(self) -> int:
+        """Nanoseconds from 1970 to ``updated_at``, else to ``created_at``; 0 when neither can be read.
+
+        Aster writes them so: finer than the note's own milliseconds.
+        """
+        return next(filter(None, map(_instant_ns, self.dates)), 0)
 
 
 def parse_note(path: str, data: bytes, archived: bool = False) -> Note:
@@ -89,8 +96,8 @@ def read_block(path: Path, archived: bool = False) -> Block:
         data = data[:MAX_BLOCK_BYTES]
         problem = f"is longer than {MAX_BLOCK_BYTES} bytes; the rest was not read"
     note, values, text_problem = _parse(str(path), data, archived)
-    touched_ns = _instant_ns(values.get("updated_at")) or _instant_ns(values.get("created_at"))
-    return Block(note, path, max(found.st_size, len(data)), problem or text_problem, touched_ns)
+    dates = tuple(date for key in ("updated_at", "created_at") if isinstance(date := values.get(key), str))
+    return Block(note, path, max(found.st_size, len(data)), problem or text_problem, dates)
 
 
 def list_blocks(folder: Path, include_archived: bool = False) -> list[Block]:
@@ -290,9 +297,9 @@ def _time(value: Value | None) -> str | None:
     return times.from_text(f"{value}T00:00:00Z" if _DAY.match(value) else value)
 
 
-def _instant_ns(value: Value | None) -> int:
+def _instant_ns(value: str) -> int:
     moment = _time(value)
-    if moment is None or not isinstance(value, str):
+    if moment is None:
         return 0
     seconds = int(datetime.fromisoformat(f"{moment[:19]}+00:00").timestamp())
     fraction = _FRACTION.search(value)

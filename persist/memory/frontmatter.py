@@ -87,7 +87,13 @@ def read_entries(header: str, entries: list[Entry]) -> dict[str, Value]:
     is_short = len(header) <= _MAX_YAML_CHARACTERS
     values: dict[str, Value] = {}
     for entry in entries:
-        values.update(_read(entry, keeps_quotes, is_short))
+        value = _plain_value(entry, keeps_quotes)
+        if value is None and is_short:
+            value = _yaml_value(entry, keeps_quotes)
+        if value is not None:
+            values[entry.key] = value
+        else:
+            values.update(_as_written(entry, keeps_quotes))
     return values
 
 
@@ -141,15 +147,6 @@ def _is_header(header: str, entries: list[Entry], stray: bool) -> bool:
     return any(entry.key in _SURE_KEYS for entry in entries) or (bool(entries) and not stray)
 
 
-def _read(entry: Entry, keeps_quotes: bool, may_be_yaml: bool) -> dict[str, Value]:
-    value = _plain_value(entry, keeps_quotes)
-    if value is None and may_be_yaml:
-        value = _yaml_value(entry, keeps_quotes)
-    if value is not None:
-        return {entry.key: value}
-    return _as_written(entry, keeps_quotes)
-
-
 def _plain_value(entry: Entry, keeps_quotes: bool) -> Value | None:
     """Read what needs no YAML: one line of text, or a list of plain texts."""
     if not entry.below:
@@ -185,10 +182,12 @@ def _plain_text(value: str, keeps_quotes: bool) -> str | None:
 
     A ``#`` is text: Aster writes notes such as ``fix #12`` unquoted, and cutting them would lose words.
     """
+    if not value or value[0] not in _NEEDS_YAML:
+        return value
     quoted = _SINGLE_QUOTED.match(value) or _DOUBLE_QUOTED.match(value)
-    if quoted is not None:
-        return value if keeps_quotes else quoted[1]
-    return None if value and value[0] in _NEEDS_YAML else value
+    if quoted is None:
+        return None
+    return value if keeps_quotes else quoted[1]
 
 
 def _yaml_value(entry: Entry, keeps_quotes: bool) -> Value | None:

@@ -42,7 +42,8 @@ _CODES: Final = {
 }
 _WEIGHTS: Final = (RECALL_WEIGHT, EDIT_WEIGHT, 0.0, HELPFUL_WEIGHT, HARMFUL_WEIGHT)
 _CODE_BITS: Final = 3
-_DAY_MS: Final = 86_400_000
+_A_DAY: Final = 10**9
+"""More than the digits of a clock, ``235959999``, so that a day and a clock are one number."""
 _MAX_REMEMBERED: Final = 4096
 
 
@@ -177,7 +178,7 @@ class _Tally:
         self._keep_last(operation, entry.op, ts)
         if code == _EDIT and _is_full(operation) and (self._told is None or ts >= self._told[0]):
             self._told = (ts, operation)
-        self._add_event(_moment_ms(ts), code)
+        self._add_event(_moment(ts), code)
 
     def standing(self, as_of: str, names: _Names) -> Standing:
         note = self.note
@@ -210,6 +211,8 @@ class _Tally:
 
     def _last_mark(self) -> str | None:
         """Return the last mark; harm is forgiven by a later edit or restore, as it is in the use."""
+        if "helpful" not in self._last and "harmful" not in self._last:
+            return None
         helpful, harmful, edit, restore = (
             self._last[op][:2] if op in self._last else ("", 0) for op in ("helpful", "harmful", "remember", "restore")
         )
@@ -217,24 +220,24 @@ class _Tally:
             return "helpful" if helpful[0] else None
         return "harmful" if harmful > max(edit, restore) else None
 
-    def _add_event(self, at_ms: int, code: int) -> None:
+    def _add_event(self, moment: int, code: int) -> None:
         """Note a use; what a use of the same day, noted right before it, counts for already is left out."""
         if code in (_RECALL, _HELPFUL) and self._events:
-            before_ms, before = divmod(self._events[-1], 1 << _CODE_BITS)
-            same_day = before_ms // _DAY_MS == at_ms // _DAY_MS
+            before_moment, before = divmod(self._events[-1], 1 << _CODE_BITS)
+            same_day = before_moment // _A_DAY == moment // _A_DAY
             if same_day and before in (_RECALL, _HELPFUL) and _WEIGHTS[before] >= _WEIGHTS[code]:
                 return
-        self._events.append(at_ms << _CODE_BITS | code)
+        self._events.append(moment << _CODE_BITS | code)
 
     def _use(self) -> float:
         """Add up in order of time: of a day's positive events the best counts, and edits and restores forgive."""
         use, day, credited = 0.0, -1, 0.0
         is_made = self.note.created_at is not None
-        made_on = _moment_ms(self.note.created_at) // _DAY_MS if self.note.created_at is not None else -1
+        made_on = _day(self.note.created_at[:10]) if self.note.created_at is not None else -1
         for event in sorted(self._events):
-            at_ms, code = divmod(event, 1 << _CODE_BITS)
-            if at_ms // _DAY_MS != day:
-                day, credited = at_ms // _DAY_MS, 0.0
+            moment, code = divmod(event, 1 << _CODE_BITS)
+            if moment // _A_DAY != day:
+                day, credited = moment // _A_DAY, 0.0
             weight = _WEIGHTS[code]
             if code in (_EDIT, _RESTORE):
                 use = max(use, 0.0)
@@ -288,9 +291,9 @@ def _folded(title: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", " ".join(title.split())).casefold())
 
 
-def _moment_ms(ts: str) -> int:
-    clock_ms = int(ts[11:13]) * 3_600_000 + int(ts[14:16]) * 60_000 + int(ts[17:19]) * 1000 + int(ts[20:23])
-    return _day(ts[:10]) * _DAY_MS + clock_ms
+def _moment(ts: str) -> int:
+    """Return a time as one number: its day times ``_A_DAY``, and the digits of its clock."""
+    return _day(ts[:10]) * _A_DAY + int(ts[11:13] + ts[14:16] + ts[17:19] + ts[20:23])
 
 
 @lru_cache(maxsize=_MAX_REMEMBERED)

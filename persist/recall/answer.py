@@ -103,9 +103,10 @@ class _Scale:
 
     def weigh(self, candidate: Candidate) -> Evidence:
         words = (candidate.name_words, candidate.description_words, candidate.body_words, candidate.aliases)
-        if words not in self._known:
-            self._known[words] = evidence.weigh(self._reading, candidate, self._statistics, self._tuning)
-        return self._known[words]
+        found = self._known.get(words)
+        if found is None:
+            found = self._known[words] = evidence.weigh(self._reading, candidate, self._statistics, self._tuning)
+        return found
 
     def compare_with(self, candidate: Candidate) -> None:
         if candidate.superseded_by is None:

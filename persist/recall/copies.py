@@ -27,5 +27,5 @@ def text_of(candidate: Candidate) -> tuple[str, ...]:
     them, an empty one by the name.
     """
     words = (*candidate.description_words, *candidate.body_words)
-    lasting = tuple(word for word in words if word not in _DATES and _DIGIT.search(word) is None)
+    lasting = tuple([word for word in words if word not in _DATES and (word.isalpha() or _DIGIT.search(word) is None)])
     return lasting or words or candidate.name_words

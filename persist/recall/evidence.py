@@ -45,8 +45,11 @@ class Group(NamedTuple):
 
     def telling(self, words: Set[str]) -> int:
         """Return as how many words these count that are not light."""
-        both = self.parts if self.whole is None else (*self.parts, self.whole)
-        return min(self.words, sum(not term.is_light for term in both if term.word in words))
+        count = int(self.whole is not None and self.whole.word in words and not self.whole.is_light)
+        for term in self.parts:
+            if term.word in words and not term.is_light:
+                count += 1
+        return min(self.words, count)
 
 
 class Window(NamedTuple):
@@ -152,13 +155,14 @@ def read(
 
 def weigh(reading: Reading, candidate: Candidate, statistics: Statistics, tuning: Tuning = TUNING) -> Evidence:
     """Return what a candidate has of a prompt; all zero where they share no word."""
-    names = _count(candidate.name_words, reading.terms)
-    descriptions = _count(candidate.description_words, reading.terms)
-    bodies = _count(candidate.body_words, reading.terms)
-    in_aliases = {word for alias in candidate.aliases for word in alias if word in reading.terms}
+    terms = reading.terms
+    names = _count(candidate.name_words, terms)
+    descriptions = _count(candidate.description_words, terms)
+    bodies = _count(candidate.body_words, terms)
+    in_aliases = {word for alias in candidate.aliases for word in alias if word in terms}
     head_words = names.keys() | descriptions.keys()
     if candidate.name_words or len(candidate.body_words) > tuning.brief_words:
-        head_words |= {word for word in bodies if reading.terms[word].is_identifier}
+        head_words |= {word for word in bodies if terms[word].is_identifier}
     else:
         head_words |= bodies.keys()
     found = head_words | bodies.keys() | in_aliases
@@ -167,20 +171,23 @@ def weigh(reading: Reading, candidate: Candidate, statistics: Statistics, tuning
     matched = tuple(sorted(found, key=reading.order.__getitem__))
     if not matched:
         return Evidence((), 0.0, 0.0, 0.0, 0.0, frozenset(), 0, alias)
-    lengths = _Lengths.of(candidate, statistics, tuning)
+    name_norm = _norm(len(candidate.name_words), statistics.mean_name, tuning)
+    description_norm = _norm(len(candidate.description_words), statistics.mean_description, tuning)
+    body_norm = _norm(len(candidate.body_words), statistics.mean_body, tuning)
     score = 0.0
     for word in matched:
         count = (
-            tuning.name * names.get(word, 0) / lengths.name
-            + tuning.description * descriptions.get(word, 0) / lengths.description
-            + tuning.body * bodies.get(word, 0) / lengths.body
+            tuning.name * names.get(word, 0) / name_norm
+            + tuning.description * descriptions.get(word, 0) / description_norm
+            + tuning.body * bodies.get(word, 0) / body_norm
             + tuning.alias * (word in in_aliases)
         )
-        score += reading.terms[word].weight * count * (tuning.k1 + 1) / (count + tuning.k1)
+        score += terms[word].weight * count * (tuning.k1 + 1) / (count + tuning.k1)
     window = _densest(reading, matched)
     mass = head = whole_mass = 0.0
     words = 0
-    for number in sorted({window.group_of[word] for word in matched if word in window.group_of}):
+    held = found & window.group_of.keys()
+    for number in sorted({window.group_of[word] for word in held}):
         group = window.groups[number]
         words += group.telling(found)
         in_head, in_all = _mass(group, head_words), _mass(group, found)
@@ -189,7 +196,7 @@ def weigh(reading: Reading, candidate: Candidate, statistics: Statistics, tuning
         mass += in_head + tuning.body_share * max(0.0, in_all - in_head)
     coverage = min(1.0, whole_mass / window.total) if window.total else 0.0
     evidence = mass * (tuning.coverage_floor + (1 - tuning.coverage_floor) * coverage)
-    telling = frozenset(word for word in matched if word in window.group_of and not reading.terms[word].is_light)
+    telling = frozenset([word for word in held if not terms[word].is_light])
     return Evidence(matched, score, evidence, coverage, head, telling, words, alias)
 
 
@@ -208,6 +215,8 @@ def most_evidence(
 
 def _densest(reading: Reading, matched: Iterable[str]) -> Window:
     """Return the window in which matched words weigh most; of equals the first."""
+    if len(reading.windows) == 1:
+        return reading.windows[0]
     weights = [0.0] * len(reading.windows)
     for word in matched:
         for number in reading.places.get(word, ()):
@@ -269,23 +278,9 @@ def _window(
     return Window(tuple(groups), group_of, sum(weights[: tuning.coverage_words]))
 
 
-class _Lengths(NamedTuple):
-    """What a count in each field is divided by: more in a field that is longer than is usual."""
-
-    name: float
-    description: float
-    body: float
-
-    @classmethod
-    def of(cls, candidate: Candidate, statistics: Statistics, tuning: Tuning) -> _Lengths:
-        def norm(length: int, mean: float) -> float:
-            return 1 - tuning.b + tuning.b * length / mean if mean else 1.0
-
-        return cls(
-            norm(len(candidate.name_words), statistics.mean_name),
-            norm(len(candidate.description_words), statistics.mean_description),
-            norm(len(candidate.body_words), statistics.mean_body),
-        )
+def _norm(length: int, mean: float, tuning: Tuning) -> float:
+    """Return what a count in a field is divided by: more in a field that is longer than is usual."""
+    return 1 - tuning.b + tuning.b * length / mean if mean else 1.0
 
 
 def _term(word: str, unit: Unit, statistics: Statistics, tuning: Tuning, is_ending: bool, typed: str | None) -> Term:
@@ -303,7 +298,10 @@ def _term(word: str, unit: Unit, statistics: Statistics, tuning: Tuning, is_endi
 
 def _mass(group: Group, words: Set[str]) -> float:
     """Return the weight that these words have of a group: of its parts together, or of the whole, if that is more."""
-    mass = sum(part.weight for part in group.parts if part.word in words)
+    mass = 0.0
+    for part in group.parts:
+        if part.word in words:
+            mass += part.weight
     return max(mass, group.whole.weight) if group.whole is not None and group.whole.word in words else mass
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 MARK: Final = "aster-memory"
@@ -28,7 +29,7 @@ _CUT: Final = "> [cut here; the whole: {}]"
 _HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\ufeff\u3164\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_UNSAFE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 _LINE_ENDS = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 _JOINERS: Final = "[\u200c\u200d\u2800\ufe00-\ufe0f\\s]*+"
 _OWN_MARK = re.compile(
@@ -163,5 +164,10 @@ def _typed(name: str) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
-    number = ord(found[0])
+    return "".join(map(_escaped, found[0]))
+
+
+@lru_cache(maxsize=256)
+def _escaped(character: str) -> str:
+    number = ord(character)
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"

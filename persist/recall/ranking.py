@@ -32,10 +32,10 @@ def marked(candidate: Candidate, tuning: Tuning = TUNING) -> float:
     return tuning.harmful if candidate.last_mark == "harmful" else tuning.helpful
 
 
-def order(candidate: Candidate, rank: float) -> tuple[float, float, tuple[int, ...], tuple[str, str]]:
+def order(candidate: Candidate, rank: float) -> tuple[float, float, float, tuple[str, str]]:
     """Return what candidates are sorted by: the rank, the more used, the newer, the name."""
-    newest_first = tuple(-ord(letter) for letter in candidate.touched_at or "")
-    return (-rank, -candidate.use, newest_first or (1,), candidate.key)
+    newest_first = math.inf if candidate.touched_at is None else -_moment(candidate.touched_at).timestamp()
+    return (-rank, -candidate.use, newest_first, candidate.key)
 
 
 def _days_between(earlier: str, later: str) -> float:

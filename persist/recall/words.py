@@ -151,7 +151,10 @@ def one_word(word: str) -> str:
 
 
 def _units(joined: str, pattern: re.Pattern[str]) -> Iterable[Unit]:
-    pieces = [piece for part in pattern.findall(joined) for piece in _split_capitals(part)]
+    if joined.islower() and joined.isalnum():  # the usual word is one piece
+        pieces = [joined]
+    else:
+        pieces = [piece for part in pattern.findall(joined) for piece in _split_capitals(part)]
     if len(pieces) == 1:
         word = pieces[0].casefold()
         if _tells(word):

@@ -51,6 +51,17 @@ def test_what_passes_the_gate_never_depends_on_a_date(prompt: str, world: list[C
     assert verdicts(before) == verdicts(after)
 
 
+@given(texts(8), worlds(), st.data())
+def test_nor_on_marks_use_or_pins(prompt: str, world: list[Candidate], data: st.DataObject) -> None:
+    marks, uses = st.sampled_from([None, "helpful", "harmful"]), st.floats(-50, 6)
+    moved = [
+        replace(one, last_mark=data.draw(marks), use=data.draw(uses), pinned=data.draw(st.booleans())) for one in world
+    ]
+    before, after = ask(prompt, *world, limit=99), ask(prompt, *moved, limit=99)
+    assert set(names(before)) == set(names(after))
+    assert verdicts(before) == verdicts(after)
+
+
 @given(texts(8), worlds(), days, days)
 def test_when_all_are_of_one_age_the_order_is_that_of_the_scores(
     prompt: str, world: list[Candidate], one: str | None, other: str | None
