@@ -8,5 +8,5 @@ from __future__ import annotations
 
 from typing import Final
 
-WORDS_VERSION: Final = 1
+WORDS_VERSION: Final = 2
 """Raised whenever the same text gives other words: what an index holds of them is then made anew."""

@@ -74,7 +74,7 @@ _LIGHT: Final = """
     expect explain extra fail failed fails fast field file find fine finish first fix folder folks follow forget
     found free full function generate go good great guy handle hard hello help hey high hold honestly hour idea
     implement important improve include input interesting introduce issue item job kindly large leave left lgtm line
-    list little load long look looks lunch manage match matter meeting merge method minute modify moment month
+    list little live load long look looks lunch manage match matter meeting merge method minute modify moment month
     morning move multiple name new next nice nicely night note nothing number object old open option order output
     overall page parameter part perfect perform person piece place plan point practice previous print problem
     proceed process produce program project proper provide pull put question quick read ready real reason recent

@@ -146,8 +146,14 @@ def units_of(text: str) -> Iterable[Unit]:
 
 @lru_cache(maxsize=8192)
 def one_word(word: str) -> str:
-    """Return the form of a single word in small letters in which it is counted and compared."""
-    return word if len(word) <= WHOLE_WORD_CHARACTERS else stem(one_spelling(word))
+    """Return the form of a single word in small letters in which it is counted and compared.
+
+    Porter's stem of ``deploy`` and ``deployed`` ends in i, that of ``deployment`` and ``employer`` in y: here all in i.
+    """
+    if len(word) <= WHOLE_WORD_CHARACTERS:
+        return word
+    found = stem(one_spelling(word))
+    return f"{found[:-1]}i" if found.endswith("y") else found
 
 
 def _units(joined: str, pattern: re.Pattern[str]) -> Iterable[Unit]:

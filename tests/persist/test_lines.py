@@ -265,9 +265,34 @@ class TestDecodeLine:
 
     def test_the_sentence_names_the_place(self) -> None:
         assert decode_line(b'  {"a":1}\0\0\0{}').damage == "3 zero bytes at character 9 of the line"
-        assert decode_line(b'  {"a":}').damage == "not JSON at character 2 of the line"
         assert decode_line(b'{"\xff":1}').damage == "invalid UTF-8 at byte 2 of the line"
         assert decode_line(deep(5000)).damage == "nested too deeply at character 0 of the line"
+
+    @pytest.mark.parametrize(
+        ("data", "wanted"),
+        [
+            (rb"no", "0 of the line"),
+            (rb'  {"a":}', "7 of the line: value expected"),
+            (rb'{"long":"' + b"x" * 30_000 + rb' \ \q"}', "30013 of the line: invalid escape"),
+            (rb'{"a":"\u12"}', "7 of the line: invalid \\u escape"),
+            (rb'{"a":"b', "5 of the line: string without an end"),
+            (rb'{"a":', "5 of the line: cut off"),
+            (rb'{"a":1 "b":2}', "7 of the line: comma expected"),
+            (rb'{"a" 1}', "5 of the line: colon expected"),
+            (rb'{"a":1, 2}', "8 of the line: key expected"),
+            ('{"ä":"€", }'.encode(), "10 of the line: key expected"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_the_sentence_names_where_json_ends_and_why(self, data: bytes, wanted: str) -> None:
+        assert decode_line(data).damage == f"not JSON at character {wanted}"
+
+    def test_the_place_is_that_of_the_decoder(self) -> None:
+        for cut in range(1, len(line := b'{"a":[1,true,null,{"b":"c"}],"d":-1.5e3}')):
+            data = line[:cut] + b"?" + line[cut:]
+            with pytest.raises(json.JSONDecodeError) as caught:
+                json.loads(data)
+            assert f"at character {caught.value.pos} of" in (decode_line(data).damage or ""), data
 
     @settings(max_examples=300, deadline=None)
     @given(st.binary(max_size=80))

@@ -91,6 +91,14 @@ def test_both_spellings_of_english_are_one_word(british: str, american: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("verb", "noun"),
+    [("deploy", "deployments"), ("deployed", "deployable"), ("employing", "employer"), ("enjoyed", "enjoyment")],
+)
+def test_a_verb_in_y_and_what_is_made_of_it_are_one_word(verb: str, noun: str) -> None:
+    assert words_of(verb) == words_of(noun)
+
+
+@pytest.mark.parametrize(
     "word", ["four", "hour", "source", "course", "promise", "exercise", "precision", "analysis", "raise", "otherwise"]
 )
 def test_words_that_only_look_british_stay(word: str) -> None:
