@@ -15,7 +15,7 @@ from cli.recall_giving import Given
 from cli.tables import Column, table_of_sentences
 
 if TYPE_CHECKING:
-    from index.recall.turns import TurnHit
+    from index.recall.turns import RefusedTurn, TurnHit
     from persist.recall.answer import Verdict
     from persist.recall.candidate import Candidate
 
@@ -61,7 +61,7 @@ def print_why(answer: Answer) -> None:
     rows += [_row(one, answer, f"is about another project, {project_of(one.candidate)}") for one in answer.elsewhere]
     if answer.turns is not None:
         rows += [_turn_row(hit, answer) for hit in answer.turns.hits]
-        rows += [(one.session_id, "no", "", "", "", "", one.reason) for one in answer.turns.refused]
+        rows += [_refused_turn_row(one, answer) for one in answer.turns.refused]
     for text in table_of_sentences(_COLUMNS, rows, output.table_columns()):
         output.line(text)
 
@@ -122,7 +122,13 @@ def _row(verdict: Verdict, answer: Answer, refused: str | None = None) -> tuple[
 def _turn_row(hit: TurnHit, answer: Answer) -> tuple[object, ...]:
     name = f"{hit.session_id}:{hit.texts[hit.at].event_index}"
     has = " ".join(shown(hit.matched, answer.words))
-    return (name, "yes", f"{hit.evidence:.1f}", "", f"{hit.score:.1f}", has, "a past turn")
+    return (name, "yes", f"{hit.evidence:.1f}", f"{hit.coverage:.0%}", f"{hit.score:.1f}", has, "a past turn")
+
+
+def _refused_turn_row(turn: RefusedTurn, answer: Answer) -> tuple[object, ...]:
+    has = " ".join(shown(turn.matched, answer.words))
+    measured = (f"{turn.evidence:.1f}", f"{turn.coverage:.0%}", f"{turn.score:.1f}")
+    return (turn.session_id, "no", *measured, has, turn.reason)
 
 
 def _enough(verdict: Verdict, answer: Answer) -> str:

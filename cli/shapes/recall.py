@@ -9,6 +9,7 @@ from cli.shapes.shape import Shape
 if TYPE_CHECKING:
     from cli.recall_answer import Answer, Item
     from cli.recall_giving import Given
+    from index.recall.turns import RefusedTurn
     from persist.recall.answer import Verdict
 
 HOOK_EVENT = "UserPromptSubmit"
@@ -37,13 +38,17 @@ def recall(prompt: str, answer: Answer, given: Given, *, with_refused: bool) -> 
         told["refused"] = [_refused(one, one.reason) for one in answer.refused]
         told["refused"] += [_refused(one, "is about another project") for one in answer.elsewhere]
         if answer.turns is not None:
-            told["refused"] += [{"name": one.session_id, "reason": one.reason} for one in answer.turns.refused]
+            told["refused"] += [_refusal(one.session_id, one.reason, one) for one in answer.turns.refused]
     return told
 
 
 def _refused(one: Verdict, reason: str) -> Shape:
+    return _refusal(one.candidate.name, reason, one)
+
+
+def _refusal(name: str, reason: str, one: Verdict | RefusedTurn) -> Shape:
     return {
-        "name": one.candidate.name,
+        "name": name,
         "reason": reason,
         "score": round(one.score, 3),
         "evidence": round(one.evidence, 3),

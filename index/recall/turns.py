@@ -58,8 +58,8 @@ class TurnHit(NamedTuple):
     """A past turn: its session, the text that fits, and what was said around it, in order.
 
     ``texts`` holds the fitting text too, which ``at`` (its number in ``texts``) tells. ``is_subagent`` says that no
-    person took part in the session. ``copies`` counts other sessions with the same text. ``evidence`` and ``matched``
-    are as of ``persist.recall.answer.Verdict``, ``score`` that of the ranking.
+    person took part in the session. ``copies`` counts other sessions with the same text. ``evidence``, ``coverage`` and
+    ``matched`` are as of ``persist.recall.answer.Verdict``, ``score`` that of the ranking.
     """
 
     agent: str
@@ -72,15 +72,20 @@ class TurnHit(NamedTuple):
     copies: int
     score: float
     evidence: float
+    coverage: float
     matched: tuple[str, ...]
 
 
 class RefusedTurn(NamedTuple):
-    """A session whose best turn was refused, and why, as one clause."""
+    """A session whose best turn was refused, and why, as one clause; the other fields are those of :class:`TurnHit`."""
 
     agent: str
     session_id: str
     reason: str
+    score: float
+    evidence: float
+    coverage: float
+    matched: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +182,11 @@ def _answer(
         if reason is None and len(hits) >= limit:
             reason = f"{limit} better ones are chosen"
         if reason is not None:
-            refused.append(RefusedTurn(told.agent, told.session_id, reason))
+            refused.append(
+                RefusedTurn(
+                    told.agent, told.session_id, reason, turn.score, found.evidence, found.coverage, found.matched
+                )
+            )
             continue
         ids = _in_order(turn)
         read = read_texts(settings, connection, ids)
@@ -241,6 +250,7 @@ def _hit(turn: RankedTurn, found: Evidence, copies: int, told: _Session, read: S
         copies=copies,
         score=turn.score,
         evidence=found.evidence,
+        coverage=found.coverage,
         matched=found.matched,
     )
 

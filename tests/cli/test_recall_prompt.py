@@ -284,7 +284,17 @@ class TestTurns:
         assert run("ingest", "--quiet").code == 0
         told = run("recall", "--prompt", self.PROMPT, "--turns", "--cwd", "/w/alpha", "--explain")
         assert told.code == 0
-        assert re.search(r"^s1:1 +yes .* a past turn$", told.stdout, re.MULTILINE)
+        assert re.search(r"^s1:1 +yes +\d\.\d +\d+% +\d+\.\d .* a past turn$", told.stdout, re.MULTILINE)
+
+    def test_why_one_was_refused_is_told_with_what_it_has(self, home: HomeBuilder, run: Run) -> None:
+        assert run("ingest", "--quiet").code == 0
+        asked = ("recall", "--prompt", "the gateway of the museum and its opening hours", "--turns", "--cwd", "/w/alpha")
+        told = run(*asked, "--explain")
+        assert told.code == 1
+        assert re.search(r"^s1 +no +\d\.\d +\d+% +\d+\.\d +gateway +", told.stdout, re.MULTILINE)
+        (refused,) = run(*asked, "--explain", "--json").json()["refused"]
+        assert list(refused) == ["name", "reason", "score", "evidence", "coverage"]
+        assert (refused["name"], 0 < refused["coverage"] < 1) == ("s1", True)
 
     def test_without_an_index_it_is_3(self, home: HomeBuilder, memory: Path, run: Run) -> None:
         told = run("recall", "--prompt", PROMPT, "--turns")
