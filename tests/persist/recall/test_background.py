@@ -21,14 +21,17 @@ def test_the_table_is_small_and_its_words_are_as_texts_have_them() -> None:
     assert one_word("zephyrctl") not in table
 
 
-def test_it_loads_within_two_milliseconds_of_a_quiet_processor() -> None:
-    spent_s = []
+def test_loading_it_costs_little_more_than_reading_its_words() -> None:
+    loading_s, reading_s = [], []
     for _ in range(10):
         background.cache_clear()
         start = time.process_time()
         background()
-        spent_s.append(time.process_time() - start)
-    assert min(spent_s) < 0.002
+        loaded = time.process_time()
+        assert len(PATH.read_text(encoding="ascii").split()) > 3000
+        loading_s.append(loaded - start)
+        reading_s.append(time.process_time() - loaded)
+    assert min(loading_s) < 10 * min(reading_s)
 
 
 def test_the_file_is_what_its_maker_writes() -> None:
