@@ -517,20 +517,16 @@ SELECT j.ts AS ts, j.op AS op, j.name AS name, j.detail AS detail, j.source_sess
   j.line_number AS line_number, s.path AS source_path
 FROM journal_rows j JOIN source_rows s ON s.id = j.source_id""",
     """CREATE VIEW memory_provenance AS
-WITH told AS (
-  SELECT j.name AS name, j.source_session AS session_id, max(j.ts) AS ts
-  FROM journal_rows j WHERE j.op = 'remember' AND j.source_session IS NOT NULL GROUP BY j.name, j.source_session
-), latest AS (
-  SELECT name, session_id, max(ts) AS ts FROM told GROUP BY name
-), written AS (
+WITH written AS (
   SELECT b.name AS name, s.path AS path, lower(coalesce(b.title, b.name)) AS called,
-    coalesce(b.source_session, l.session_id) AS session_id,
-    coalesce(t.ts, l.ts, b.updated_at, b.created_at) AS ts
+    coalesce(b.source_session, j.source_session) AS session_id,
+    coalesce(max(j.ts), b.updated_at, b.created_at) AS ts
   FROM block_rows b
   JOIN source_rows s ON s.id = b.source_id
   JOIN agents a ON a.id = s.agent_id AND a.name = 'aster'
-  LEFT JOIN told t ON t.name = b.name AND t.session_id = b.source_session
-  LEFT JOIN latest l ON b.source_session IS NULL AND l.name = b.name
+  LEFT JOIN journal_rows j ON j.op = 'remember' AND j.name = b.name AND j.source_session IS NOT NULL
+    AND j.source_session = coalesce(b.source_session, j.source_session)
+  GROUP BY b.id
   UNION ALL
   SELECT 'ASTER.md:' || f.line_number, s.path, lower(substr(p.text, 1, 120)), j.source_session, max(j.ts)
   FROM memory_fact_rows f
@@ -539,7 +535,7 @@ WITH told AS (
   JOIN journal_rows j ON j.op = 'append_project' AND j.source_session IS NOT NULL
     AND j.detail = substr(p.text, 1, length(j.detail)) AND length(j.detail) >= min(length(p.text), 100)
   GROUP BY f.id
-), plans AS (
+), plans AS MATERIALIZED (
   SELECT b.source_session AS session_id, b.ts AS began,
     (SELECT min(e.ts) FROM journal_rows e
      WHERE e.op = 'consolidated' AND e.source_session = b.source_session AND e.ts >= b.ts) AS ended
