@@ -288,7 +288,14 @@ class TestTurns:
 
     def test_why_one_was_refused_is_told_with_what_it_has(self, home: HomeBuilder, run: Run) -> None:
         assert run("ingest", "--quiet").code == 0
-        asked = ("recall", "--prompt", "the gateway of the museum and its opening hours", "--turns", "--cwd", "/w/alpha")
+        asked = (
+            "recall",
+            "--prompt",
+            "the gateway of the museum and its opening hours",
+            "--turns",
+            "--cwd",
+            "/w/alpha",
+        )
         told = run(*asked, "--explain")
         assert told.code == 1
         assert re.search(r"^s1 +no +\d\.\d +\d+% +\d+\.\d +gateway +", told.stdout, re.MULTILINE)
