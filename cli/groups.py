@@ -92,9 +92,7 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
         """Find the command of the first word; an unknown one is a usage error that names near ones."""
         if args[0] not in self.entries:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], self.entries)
+            near = _meant(args[0], self.group_name)
             ctx.fail(f"no command {args[0]!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
         return super().resolve_command(ctx, args)
 
@@ -126,6 +124,7 @@ class MemoryGroup(LazyGroup):
     entries = GROUP_COMMANDS["memory"]
 
 
+_MOST_MEANT = 3
 _GROUP_CLASSES: Mapping[str, type[LazyGroup]] = {"sessions": SessionsGroup, "memory": MemoryGroup}
 
 
@@ -162,6 +161,26 @@ def build_group(name: str) -> Command:
 
 
 def _no_options() -> None: ...
+
+
+def _meant(word: str, group: str | None) -> list[str]:
+    """Return the commands that an unknown word may mean, as they are typed behind ``asx``, or behind a group's name.
+
+    One that another group, or the first level, has under that very name is meant; else those with a name like it.
+    """
+    from difflib import get_close_matches
+
+    whole: list[tuple[str | None, str]] = [(None, name) for name in (*COMMANDS, *GROUPS)]
+    whole += [(one, name) for one, names in GROUP_COMMANDS.items() for name in names]
+    typed: dict[str, list[str]] = {}
+    for one, name in whole:
+        asx = "asx " if group is not None and one != group else ""
+        typed.setdefault(name, []).append(f"{asx}{name if one in (None, group) else f'{one} {name}'}")
+    if word in typed:
+        return typed[word]
+    own = GROUP_COMMANDS[group] if group is not None else {**COMMANDS, **GROUPS}
+    near = get_close_matches(word, own) or get_close_matches(word, typed)
+    return [text for name in near for text in (typed[name] if name not in own else [name])][:_MOST_MEANT]
 
 
 def _usage_name(argument: TyperArgument) -> str:

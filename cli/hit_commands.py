@@ -45,7 +45,8 @@ def session_name(hit: Hit, shared: frozenset[str] = frozenset()) -> str | None:
 def show_argument(hit: Hit, shared: frozenset[str] = frozenset()) -> str | None:
     """Return what ``asx show`` takes for a hit, one word unquoted; ``None`` where no command shows it.
 
-    ``[AGENT:]ID:EVENT``, with ``:FILE`` where several files tell the session, or ``block:NAME``.
+    ``[AGENT:]ID:EVENT``, with ``:FILE`` where several files tell the session, or ``block:NAME``, NAME that of
+    a block or a fact.
     """
     if hit.name is not None:
         return f"{BLOCK_PREFIX}{hit.name}" if _is_shown_by_name(hit) else None
@@ -71,8 +72,8 @@ def _argument(word: str) -> str:
 
 
 def _is_shown_by_name(hit: Hit) -> bool:
-    """Return whether it is a block of the store: not a fact of ASTER.md, not archived, not another agent's note."""
-    return hit.agent == STORE_AGENT and hit.place.line_number is None and _ARCHIVE not in hit.place.path
+    """Return whether it is a block or a fact of the store: not archived, not another agent's note."""
+    return hit.agent == STORE_AGENT and _ARCHIVE not in hit.place.path
 
 
 def resume_command(hit: Hit) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from cli import cells, output
-from cli.snippets import excerpt, snippet
+from cli.snippets import excerpt, hit_line, snippet
 
 _ROOM_FOR_ELLIPSES: Final = 2
 _CHARACTERS_A_CELL: Final = 4
@@ -45,10 +45,14 @@ def excerpt_lines(text: str, spans: Sequence[tuple[int, int]], wide: int, below:
 
 
 def one_line(text: str, spans: Sequence[tuple[int, int]], characters: int) -> str:
-    """Return at most ``characters`` characters around the first span, each run of blanks as one space, nothing raw."""
-    shown = snippet(text, spans, characters)
+    """Return the line of the first span, at most ``characters`` characters around it, nothing raw.
+
+    Each run of blanks is one space, and so are the ends of lines where the span goes on to further ones.
+    """
+    line, places = hit_line(text, spans)
+    shown = snippet(line, places, characters)
     before = "…" if shown.offset_bytes else ""
-    after = "…" if shown.offset_bytes + len(shown.text.encode("utf-8", "surrogatepass")) < _size(text) else ""
+    after = "…" if shown.offset_bytes + len(shown.text.encode("utf-8", "surrogatepass")) < _size(line) else ""
     return before + output.safe_line(_BLANKS.sub(" ", shown.text).strip(" ")) + after
 
 

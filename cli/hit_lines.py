@@ -1,6 +1,7 @@
 """Prints hits as lines for ``fzf`` and ``grep``: five columns between tabs, one hit a line, nothing raw.
 
-The columns: what ``asx show`` takes (empty where it cannot show the hit), local time, agent, project, text.
+The columns: what ``asx show`` takes (empty where it cannot show the hit), local time, agent, project, the line that
+was hit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ DEFAULT_CHARACTERS: Final = 200
 
 
 def print_line(hit: Hit, characters: int | None) -> None:
-    """Print the line of a hit, its text cut to ``characters`` (default ``DEFAULT_CHARACTERS``) around the span."""
+    """Print a hit, the line of its text cut to ``characters`` (default ``DEFAULT_CHARACTERS``) around the span."""
     columns = (
         _argument(hit),
         local(hit.ts),

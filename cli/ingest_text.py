@@ -47,12 +47,26 @@ def _missing(report: IngestReport, asked_roots: Sequence[str]) -> list[str]:
     return sorted(asked & {path for agent in report.agents.values() for path in agent.missing_roots})
 
 
+def _empty(report: IngestReport, named: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the agents' titles and the roots, of those that were named, below which nothing of that agent is."""
+    from persist.agents import AGENTS
+
+    paths = {str(folder_at(path)) for path in named}
+    return [
+        (AGENTS[name].title, path)
+        for name, agent in report.agents.items()
+        for path in agent.empty_roots
+        if path in paths
+    ]
+
+
 def print_report(
     report: IngestReport, *, quiet: bool, asked_roots: Sequence[str] = (), named_roots: Sequence[str] = ()
 ) -> None:
     """Print the agents' table and the totals to stdout, problems and notes to stderr.
 
-    ``named_roots`` are those that a variable or the configuration names: told where they are missing, as asked ones.
+    ``named_roots`` are those that a variable or the configuration names: told where they are missing or empty, as those
+    that were asked for.
     """
     if not quiet:
         _print_agents(report)
@@ -66,6 +80,9 @@ def print_report(
     _print_problems(report)
     for path in _missing(report, asked_roots if _finds_no_folder(report) else [*asked_roots, *named_roots]):
         output.talk(f"{output.safe_line(path)} does not exist; nothing was read there")
+    finds_any = any(agent.sources.seen for agent in report.agents.values())
+    for title, path in _empty(report, [*asked_roots, *named_roots] if finds_any else asked_roots):
+        output.talk(f"no files of {title} are below {output.safe_line(path)}; nothing was read there")
     if not quiet:
         _print_unknown_types(report)
         if _finds_no_folder(report):

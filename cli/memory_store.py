@@ -203,13 +203,15 @@ def index_follows(paths: Sequence[Path] = ()) -> Iterator[None]:
 
 def tell_change(change: Change, *, json: bool) -> None:
     """Print what a change came to, and tell a person what may matter about it."""
-    name = "ASTER.md" if change.name is None else change.name
+    name = change.name or change.fact or "ASTER.md"
     if json:
         output.emit_json(shapes.memory_change(change))
     else:
         output.line(output.safe_line(name))
         if change.version is not None:
             output.talk(f"what it was is kept: asx memory restore {shlex.quote(name)} --at {change.version}")
+    if change.name is None and not change.is_new:
+        output.talk(f"{name}: stands in ASTER.md already; nothing was written")
     if change.held_again is not None:
         output.talk(f"{name} was superseded by {change.held_again}; it holds again")
     if change.near:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Mapping, Sequence
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import typer
 
 from cli import coercion, exits, output
 from cli.hook_end import index_of
-from cli.hook_process import HOOK
+from cli.hook_process import HOOK, LIMIT_S
 
 if TYPE_CHECKING:
     from cli.recall_options import RecallOptions
@@ -86,15 +88,27 @@ def answer_stdin(options: RecallOptions) -> None:
 
 
 def read_stdin(limit_bytes: int = MAX_STDIN_BYTES) -> bytes:
-    """Return what stands on stdin. Raises ``UnreadableError`` for more than the limit and for a terminal."""
+    """Return what stands on stdin.
+
+    Raises ``UnreadableError`` for more than the limit, for a terminal, and where the time of the hook is over before
+    stdin is: that is no slow recall, and another thing cures it.
+    """
     if os.isatty(0):
         raise UnreadableError("stdin is a terminal, not a hook's JSON")
     data = bytearray()
-    while piece := os.read(0, _PIECE_BYTES):
-        data += piece
-        if len(data) > limit_bytes:
-            raise UnreadableError(f"stdin holds more than {limit_bytes} bytes")
+    before = signal.signal(signal.SIGALRM, _stdin_is_late)
+    try:
+        while piece := os.read(0, _PIECE_BYTES):
+            data += piece
+            if len(data) > limit_bytes:
+                raise UnreadableError(f"stdin holds more than {limit_bytes} bytes")
+    finally:
+        signal.signal(signal.SIGALRM, before)
     return bytes(data)
+
+
+def _stdin_is_late(_number: int, _frame: FrameType | None) -> None:
+    raise UnreadableError(f"the agent did not write its JSON to stdin and close it within {LIMIT_S:g} s")
 
 
 def read_submitted(data: bytes) -> Submitted:
@@ -107,7 +121,7 @@ def read_submitted(data: bytes) -> Submitted:
     try:
         value = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
-        raise UnreadableError(f"stdin ({len(data)} bytes) is not JSON") from None
+        raise UnreadableError("stdin is not JSON" if data.strip() else "stdin is empty") from None
     if not isinstance(value, dict):
         raise UnreadableError("stdin is JSON, but no object")
     prompt = value.get("prompt")

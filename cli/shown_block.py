@@ -9,7 +9,7 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from cli import exits, output, shapes
-from cli.memory_store import fact_as_block, fact_at, get_block, typed_name
+from cli.memory_store import fact_as_block, fact_at, get_block, memory_folders, typed_name
 from cli.session_text import MAX_SHOWN_CHARACTERS, print_event, print_head
 from cli.settings import open_places, open_settings
 
@@ -58,6 +58,26 @@ def show_block(name: str, *, json: bool, index: str | None) -> int:
         output.talk(f"{_RULES[found.rule or 'time']}; around it: asx show {shlex.quote(id_)} --around 5")
     _tell_what_is_missing(found)
     return exits.DONE
+
+
+def note_hint(text: str) -> str | None:
+    """Return how the note is shown that ``text`` names, for who took it for a session; ``None`` where there is none."""
+    from persist.errors import StoreError
+    from persist.memory.blocks import PROJECT_FILE, find_block
+    from persist.memory.names import is_like_fact
+
+    places = open_places()
+    name = typed_name(places, [text])
+    try:
+        if is_like_fact(name):
+            fact_at(places, name)
+        elif not any(find_block(folder, name) is not None for folder in memory_folders(places)):
+            is_project = name == PROJECT_FILE and any((one / name).is_file() for one in memory_folders(places))
+            return f"the file of that name: asx memory show {PROJECT_FILE}" if is_project else None
+    except (StoreError, OSError):
+        return None
+    what = "fact" if is_like_fact(name) else "block"
+    return f"the {what} of that name: asx show --block {shlex.quote(name)}"
 
 
 def _tell_what_is_missing(found: Provenance) -> None:

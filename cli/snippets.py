@@ -33,6 +33,21 @@ def snippet(text: str, spans: Sequence[tuple[int, int]], characters: int) -> Sni
     return Snippet(text[begin : begin + characters], len(text[:begin].encode("utf-8", "surrogatepass")))
 
 
+def hit_line(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
+    """Return the line of the first span, with those that the span goes on to, and that span in it.
+
+    Of a text without spans it is the first line that is not blank.
+    """
+    if not spans:
+        return text.lstrip("\r\n\t ").partition("\n")[0], []
+    data = text.encode("utf-8", "surrogatepass")
+    start, end = spans[0]
+    first = data.rfind(b"\n", 0, start) + 1
+    last = data.find(b"\n", end)
+    line = data[first:] if last < 0 else data[first:last]
+    return line.decode("utf-8", "surrogatepass"), [(start - first, end - first)]
+
+
 def character_span(text: str, span: tuple[int, int]) -> tuple[int, int]:
     """Return a span of bytes as one of characters."""
     return character_spans(text, [span])[0]

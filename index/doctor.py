@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -16,10 +18,12 @@ from typing import Final, Literal, NamedTuple
 from index.errors import AsterIndexError, IndexBusyError, IndexNewerError, IndexUnusableError, NoIndexError
 from index.opening import open_reader
 from index.recall_lines import is_behind_by_recalls_alone
+from index.results import Status, Unkept
 from index.settings import Settings, load_settings
 from index.sqlite_errors import SEARCH_BUSY_TIMEOUT_MS
-from index.status import status
+from index.status import status, unkept
 from persist import times
+from persist.archive.names import can_be_kept
 from persist.errors import ConfigError
 from persist.hook_log import read_troubles
 from persist.places import APPLICATION, Places, places_of
@@ -27,6 +31,10 @@ from persist.sources import Environment
 
 HOOK_DAYS: Final = 7
 """Troubles of prompt hooks are told for so long."""
+RESTED_DAYS: Final = 1
+"""A transcript without an up-to-date copy is a finding once it has not changed for so long: until then its agent may be
+at work, and what cleans up takes what has rested for weeks."""
+_DAY_NS: Final = 86_400_000_000_000
 _PRIVATE_FOLDER: Final = 0o700
 _PRIVATE_FILE: Final = 0o600
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
@@ -40,20 +48,30 @@ _HOOK_CURE: Final = "run asx recall --prompt TEXT by hand to see it"
 class Finding(NamedTuple):
     """One thing that is wrong, in a sentence, and what to do about it."""
 
-    kind: Literal["config", "index", "permissions", "hook"]
+    kind: Literal["config", "index", "archive", "permissions", "hook"]
     message: str
     cure: str
 
 
-def examine(environment: Environment, cwd: Path, index: str | None = None) -> tuple[Finding, ...]:
+class Examination(NamedTuple):
+    """What is wrong, and sentences about what is not, and yet not as somebody may think it is."""
+
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+
+def examine(environment: Environment, cwd: Path, index: str | None = None) -> Examination:
     """Return all that is found; ``index`` is what ``--index`` was given. Cost: that of ``status``."""
     places = places_of(environment, cwd, index)
-    return (
-        *_of_configuration(places, environment),
-        *_of_index(environment, cwd, index),
-        *_of_permissions(places),
-        *_of_hooks(places.hook_log),
-    )
+    findings = list(_of_configuration(places, environment))
+    notes: tuple[str, ...] = ()
+    with suppress(ConfigError):  # told already; what the index should hold is not known
+        settings = load_settings(environment, cwd, index)
+        found = status(settings)
+        of_archive = _of_archive(settings, found)
+        findings += [*_of_index(settings, found), *of_archive.findings]
+        notes = of_archive.notes
+    return Examination((*findings, *_of_permissions(places), *_of_hooks(places.hook_log)), notes)
 
 
 def _of_configuration(places: Places, environment: Environment) -> Iterator[Finding]:
@@ -65,12 +83,7 @@ def _of_configuration(places: Places, environment: Environment) -> Iterator[Find
         yield Finding("config", f"{places.config}: {error.reason}", "correct it or remove the file")
 
 
-def _of_index(environment: Environment, cwd: Path, index: str | None) -> Iterator[Finding]:
-    try:
-        settings: Settings = load_settings(environment, cwd, index)
-    except ConfigError:
-        return  # told already; what the index should hold is not known
-    found = status(settings)
+def _of_index(settings: Settings, found: Status) -> Iterator[Finding]:
     if not found.exists:
         yield Finding("index", f"there is no index at {found.path}", "asx ingest")
     elif not found.usable:
@@ -103,6 +116,40 @@ def _cure_of(path: Path) -> str:
     except NoIndexError:
         return "asx ingest"
     return "asx rebuild"
+
+
+def _of_archive(settings: Settings, found: Status) -> Examination:
+    """Tell of each agent whose transcripts are not in the archive as they are: what rests is found, the others noted.
+
+    Where keeping was switched off it is noted only. What cannot be read is told with the index.
+    """
+    findings: list[Finding] = []
+    notes: list[str] = []
+    for name, agent in found.agents.items():
+        if agent.copies is None:
+            continue
+        held = {path for path, _ in agent.held}
+        behind = [one for one in (*agent.copies.missing, *agent.copies.older) if one.path not in held]
+        rested = list(_of_rested(settings.agent(name).title, behind)) if agent.kept else []
+        findings += rested
+        told = unkept(settings, name, agent.copies) if behind and not rested else None
+        notes += [told] if told is not None else []
+    return Examination(tuple(findings), tuple(notes))
+
+
+def _of_rested(title: str, behind: Sequence[Unkept]) -> Iterator[Finding]:
+    since_ns = time.time_ns() - RESTED_DAYS * _DAY_NS
+    curable: list[str] = []
+    for path in sorted(one.path for one in behind if one.mtime_ns < since_ns):
+        if can_be_kept(path.rpartition("/")[2]):
+            curable.append(path)
+        else:
+            message = f"{path} has no copy: its name is too long for the archive"
+            yield Finding("archive", message, "copy it to another place yourself")
+    if curable:
+        many = f"{len(curable):,} transcripts of {title} have" if len(curable) > 1 else f"1 transcript of {title} has"
+        which = f", as {curable[0]}" if len(curable) > 1 else f": {curable[0]}"
+        yield Finding("archive", f"{many} rested for a day without an up-to-date copy{which}", "asx ingest")
 
 
 def _of_permissions(places: Places) -> Iterator[Finding]:

@@ -151,13 +151,10 @@ class SearchTimeoutError(AsterIndexError):
 
 
 class UnknownReportError(AsterIndexError):
-    """No report has that name; ``known`` lists those that exist, in order."""
+    """No report has that name; ``known`` lists those that exist, in order, ``near`` those that may be meant."""
 
-    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+    def __init__(self, name: str, known: tuple[str, ...], near: tuple[str, ...] = ()) -> None:
         self.name = name
         self.known = known
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, known)
-        told = f"the nearest: {', '.join(near)}" if near else f"there are: {', '.join(known)}"
-        super().__init__(f"no report {name!r}; {told}")
+        self.near = near
+        super().__init__(f"no report {name!r}" + (f"; the nearest: {', '.join(near)}" if near else ""))

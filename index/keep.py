@@ -28,6 +28,7 @@ from persist.archive.copying import (
     remove_closed,
     remove_leftovers,
 )
+from persist.archive.lag import lag, without_file
 from persist.archive.names import can_be_kept, folder_of_copies
 from persist.archive.standing_in import recovered
 from persist.errors import BusyError, StoreIOError
@@ -87,7 +88,7 @@ def keep_copies(settings: Settings, seen: Look, report: IngestReport, *, compare
 
     Returns the look with the copies that are read now. Tells in ``report`` what could not be copied and what is read
     from copies from now on; raises nothing for it. ``compare_all`` compares every copy whole with its original instead
-    of trusting fingerprints. Cost: where nothing changed, the catalogue; no copy is opened.
+    of trusting fingerprints. Cost: where nothing changed, the catalogue and the names of copies; none is opened.
     """
     if not settings.configuration.keep:
         return seen
@@ -126,13 +127,15 @@ def _transcripts(those: Sequence[object], agent: Agent) -> str:
 
 def _is_up_to_date(settings: Settings, seen: Look, agent: str) -> bool:
     """Tell at once what is nearly always so: every original's copy answers to its fingerprint, and none went."""
+    archive = settings.places.archive
     if agent in seen.copied:
-        return True
+        return not without_file(archive, agent, seen.catalogues[agent])
     there, catalogue = seen.stats_of(agent), seen.catalogues.get(agent)
     if catalogue is None:
-        return not there and not os.path.isdir(settings.places.archive / agent)  # noqa: PTH112 - never raises
-    is_same = there.items() <= catalogue.stats().items()
-    return is_same and not seen.lost.get(agent) and there.keys().isdisjoint(catalogue.moved())
+        return not there and not os.path.isdir(archive / agent)  # noqa: PTH112 - never raises
+    if seen.lost.get(agent) or not there.keys().isdisjoint(catalogue.moved()):
+        return False
+    return not any(lag(archive, agent, catalogue, there))
 
 
 def _work(settings: Settings, seen: Look, agent: str, compare_all: bool) -> _Work:
@@ -143,12 +146,10 @@ def _work(settings: Settings, seen: Look, agent: str, compare_all: bool) -> _Wor
     if catalogue is None:
         roots = [str(look.root.path) for look in seen.found if look.root.agent == agent]
         catalogue = recovered(archive, agent, roots) if was_lost else Catalogue()
-    known = catalogue.stats()
-    moved = set(catalogue.moved())
     there = {source.path: source for source in seen.transcripts_of(agent)}
-    behind = [
-        source for path, source in there.items() if compare_all or known.get(path) != source.stat or path in moved
-    ]
+    lacking = lag(archive, agent, catalogue, seen.stats_of(agent))
+    wanted = there.keys() if compare_all else lacking.missing | lacking.older | set(catalogue.moved())
+    behind = [source for path, source in there.items() if path in wanted]
     unfit = [source.path for source in behind if not can_be_kept(_name(source))]
     behind = [source for source in behind if source.path not in unfit] if unfit else behind
     gone = [source for source in seen.lost.get(agent, ()) if _is_gone(source.path)]

@@ -30,7 +30,7 @@ from migrations import APPLICATION_ID, GENERATION
 from persist.recall import WORDS_VERSION
 from persist.regular import read_regular
 
-PROJECTION_VERSION: Final = 4
+PROJECTION_VERSION: Final = 5
 """Raised whenever the same bytes give other rows; a golden test of projected rows fails until it is."""
 SIDE_FILES: Final = ("-wal", "-shm", "-journal")
 """What SQLite may put beside a database, by the end of its name."""

@@ -140,8 +140,9 @@ def _loss(settings: Settings, seen: Look, prune: bool) -> list[str]:
     plan = plan_of(settings, seen, known)
     if plan.withheld and not prune:
         lost = ", ".join(sorted({row.agent for row in plan.withheld}))
+        many = "1 source" if len(plan.withheld) == 1 else f"{len(plan.withheld):,} sources"
         raise RefusedError(
-            f"a rebuild would drop {len(plan.withheld)} sources ({lost}), more than half of what the index holds",
+            f"a rebuild would drop {many} ({lost}), more than half of what the index holds",
             "see that the disk is mounted, or allow it: asx rebuild --prune",
         )
     missing = [*plan.withheld, *(row for row, _ in plan.unreachable), *plan.unvisited]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,14 @@ class SourceCounts:
 
 @dataclass(slots=True)
 class AgentReport:
-    """One agent's part in an ingest. ``kept``: its transcripts are copied to the archive, so deletion loses nothing."""
+    """One agent's part in an ingest. ``kept``: its transcripts are copied to the archive, so deletion loses nothing.
+
+    ``empty_roots`` are those of ``roots`` below which nothing of the agent is, not even what is left out or in the way.
+    """
 
     roots: list[str] = field(default_factory=list)
     missing_roots: list[str] = field(default_factory=list)
+    empty_roots: list[str] = field(default_factory=list)
     kept: bool = False
     sources: SourceCounts = field(default_factory=SourceCounts)
     skipped_types: dict[str, int] = field(default_factory=dict)
@@ -143,9 +147,31 @@ class SchemaDescription:
     examples: tuple[Report, ...]
 
 
+class Unkept(NamedTuple):
+    """A transcript that is not in the archive as it is, and when it changed last."""
+
+    path: str
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCopies:
+    """How an agent's transcripts are kept: ``total`` have a copy, whether they are there or gone.
+
+    ``missing`` are there and have none, ``older`` one that is not known to hold all that they hold now.
+    """
+
+    total: int
+    missing: tuple[Unkept, ...]
+    older: tuple[Unkept, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class AgentStatus:
-    """What the index holds of one agent. ``held`` lists (path, why) of sources that cannot be read now."""
+    """What the index holds of one agent. ``held`` lists (path, why) of sources that cannot be read now.
+
+    ``copies`` is null where nothing is kept: neither does the configuration say so, nor is there any copy.
+    """
 
     sources: int
     sessions: int
@@ -154,6 +180,7 @@ class AgentStatus:
     kept: bool
     oldest: str | None
     held: tuple[tuple[str, str], ...]
+    copies: AgentCopies | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from index.results import AgentReport, IngestReport, Problem
 from index.settings import Settings
 from index.unchanged import Group, Row, groups_of, set_apart
 from persist.regular import open_regular
-from persist.sources import Stat
+from persist.sources import Root, Stat
 
 _AGENTS: Final = "SELECT name, id FROM agents"
 _ROWS: Final = f"""SELECT CASE WHEN s.status <> '{INDEXED}' THEN -s.agent_id {{}} ELSE -s.agent_id END,
@@ -154,12 +154,20 @@ def begin_report(settings: Settings, seen: Look) -> IngestReport:
         mine = report.agents[found.root.agent]
         (mine.roots if found.exists else mine.missing_roots).append(str(found.root.path))
         mine.sources.seen += len(found.sources)
+        if found.exists and not found.sources and not found.troubles and not _has_excluded(seen, found.root):
+            mine.empty_roots.append(str(found.root.path))
         for trouble in found.troubles:
             report.problems.append(Problem(trouble.kind, trouble.path, None, None, trouble.message))
             report.problems_total += 1
     for agent_name, count in seen.kept_by_agent.items():
         report.agents[agent_name].sources.seen += count
     return report
+
+
+def _has_excluded(seen: Look, root: Root) -> bool:
+    """Tell whether the configuration leaves out something of this root."""
+    below = f"{root.path}/"
+    return any(agent == root.agent and path.startswith(below) for agent, path in seen.excluded)
 
 
 def finish_report(report: IngestReport, connection: sqlite3.Connection, started: float) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -14,12 +15,16 @@ from typing import Final
 from index.discovery import Look
 from index.errors import AsterIndexError, NoIndexError
 from index.freshness import look_behind, state_of
-from index.notices import deletion_notice, keeping_notice
+from index.notices import deletion_notice, keeping_notice, unkept_notice
 from index.opening import is_current, open_reader
-from index.results import AgentStatus, Status
+from index.results import AgentCopies, AgentStatus, Status, Unkept
 from index.run import without_cycles
 from index.settings import Settings
 from index.sqlite_errors import translate_read_errors
+from persist.archive.catalogue import Catalogue
+from persist.archive.lag import lag
+from persist.archive.names import OWN_AGENTS
+from persist.archive.standing_in import recovered
 
 _AGENTS: Final = """SELECT a.name, count(*), (SELECT count(*) FROM session_rows n WHERE n.agent_id = a.id),
   sum(s.events), sum(s.lines_damaged), min(CASE WHEN s.kind = 'transcript' THEN coalesce(s.head_time, s.file_time) END)
@@ -64,17 +69,25 @@ def _with_index(settings: Settings, connection: sqlite3.Connection, size_bytes: 
     held: dict[str, list[tuple[str, str]]] = {}
     for agent, path, why in connection.execute(_HELD):
         held.setdefault(agent, []).append((path, why or ""))
+    with without_cycles():
+        behind = look_behind(settings, connection)
+        copies = _copies(settings, behind.seen)
     agents: dict[str, AgentStatus] = {}
     for name, sources, sessions, events, damaged, oldest in connection.execute(_AGENTS):
         agents[name] = AgentStatus(
-            sources, sessions, events, damaged, settings.keeps(name), oldest, tuple(held.get(name, ()))
+            sources,
+            sessions,
+            events,
+            damaged,
+            settings.keeps(name),
+            oldest,
+            tuple(held.get(name, ())),
+            copies.get(name),
         )
     blocks, archived = connection.execute(
         "SELECT count(*), coalesce(sum(archived), 0) FROM memory_blocks WHERE agent = 'aster'"
     ).fetchone()
     seen, indexed, skipped, damaged_lines, pending, bad_times = connection.execute(_LINES).fetchone()
-    with without_cycles():
-        behind = look_behind(settings, connection)
     current = is_current(connection, settings.projection)
     state = state_of(settings.index_path, not (behind.is_empty and current), behind)
     return Status(
@@ -94,24 +107,50 @@ def _with_index(settings: Settings, connection: sqlite3.Connection, size_bytes: 
             "seen": seen, "indexed": indexed, "skipped": skipped, "damaged": damaged_lines, "bytes_pending": pending,
             "bad_times": bad_times,
         },
-        notes=_notes(settings, connection, behind.seen),
+        notes=_notes(settings, connection, behind.seen, copies),
     )  # fmt: skip
 
 
-def _notes(settings: Settings, connection: sqlite3.Connection, seen: Look) -> tuple[str, ...]:
+def _copies(settings: Settings, seen: Look) -> dict[str, AgentCopies]:
+    """Return how the transcripts of each agent are kept that is kept or was, as the next ingest that keeps sees it."""
+    archive, gone = settings.places.archive, seen.kept_by_agent
+    copies: dict[str, AgentCopies] = {}
+    for agent in settings.agents:
+        catalogue, there = seen.catalogues.get(agent.name), seen.stats_of(agent.name)
+        if catalogue is None:
+            catalogue = recovered(archive, agent.name, ()) if agent.name not in OWN_AGENTS else Catalogue()
+            if not (catalogue.folders or settings.keeps(agent.name)):
+                continue
+        missing, older = lag(archive, agent.name, catalogue, there)
+        copies[agent.name] = AgentCopies(
+            len(there) - len(missing) + gone[agent.name],
+            tuple(Unkept(path, there[path].mtime_ns) for path in sorted(missing)),
+            tuple(Unkept(path, there[path].mtime_ns) for path in sorted(older)),
+        )
+    return copies
+
+
+def _notes(
+    settings: Settings, connection: sqlite3.Connection, seen: Look, copies: Mapping[str, AgentCopies]
+) -> tuple[str, ...]:
     oldest = dict(connection.execute(_OLDEST).fetchall())
-    return tuple(
+    notes = [
         deletion_notice(agent.title, agent.deletes_after_days, oldest[agent.name])
         for agent in settings.agents
         if agent.deletes_after_days is not None and agent.name in oldest and not settings.keeps(agent.name)
-    ) + _kept(settings, seen)
-
-
-def _kept(settings: Settings, seen: Look) -> tuple[str, ...]:
-    """Say of each agent with copies how many there are."""
+    ]
     gone = seen.kept_by_agent
-    return tuple(
-        keeping_notice(agent.title, sum(len(folder.copies) for folder in catalogue.folders.values()), gone[agent.name])
-        for agent in settings.agents
-        if (catalogue := seen.catalogues.get(agent.name)) is not None
-    )
+    for name, kept in copies.items():
+        if kept.total:
+            notes.append(keeping_notice(settings.agent(name).title, kept.total, gone[name]))
+        told = unkept(settings, name, kept)
+        notes += [told] if told is not None else []
+    return tuple(notes)
+
+
+def unkept(settings: Settings, agent: str, copies: AgentCopies) -> str | None:
+    """Return the sentence about an agent's transcripts that have no copy or an older one; null where none is."""
+    if not (copies.missing or copies.older):
+        return None
+    cure = "asx ingest" if settings.keeps(agent) else "asx ingest --keep"
+    return unkept_notice(settings.agent(agent).title, len(copies.missing), len(copies.older), cure)

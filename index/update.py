@@ -85,9 +85,9 @@ def _report_held(report: IngestReport, plan: Plan) -> None:
     for row in plan.withheld:
         by_agent[row.agent] = by_agent.get(row.agent, 0) + 1
     for agent, count in sorted(by_agent.items()):
-        report.notes.append(
-            f"{count} sources of {agent} are gone at once and were kept; if that is right, run: asx ingest --prune"
-        )
+        gone = f"1 source of {agent} is gone" if count == 1 else f"{count:,} sources of {agent} are gone at once"
+        kept = "was kept" if count == 1 else "were kept"
+        report.notes.append(f"{gone} and {kept}; if that is right, run: asx ingest --prune")
 
 
 def _note_deletion(settings: Settings, report: IngestReport, seen: Look, plan: Plan) -> None:

@@ -85,7 +85,8 @@ def _behind(settings: Settings, seen: Look, copy: sqlite3.Connection) -> Iterato
     changed = [step for step in plan.steps if step.known is None or step.known.status not in (HELD, FAILED)]
     count = len(changed) + len(plan.gone) + len(plan.excluded)
     if count:
-        yield Difference("", "behind", f"{count} sources changed since the last ingest; run: asx ingest, then verify")
+        sources = "1 source" if count == 1 else f"{count:,} sources"
+        yield Difference("", "behind", f"{sources} changed since the last ingest; run: asx ingest, then verify")
 
 
 def _set_apart(

@@ -186,6 +186,17 @@ _ZEROS = re.compile(f"\0[\0{_WHITE_SPACE}]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _START = re.compile(r'\{\s*"')
+_REASONS: Final = (
+    ("Invalid \\u", "invalid \\u escape"),
+    ("Invalid \\", "invalid escape"),
+    ("Unterminated string", "string without an end"),
+    ("Expecting ',' delimiter", "comma expected"),
+    ("Expecting ':' delimiter", "colon expected"),
+    ("Expecting property name", "key expected"),
+    ("Expecting value", "value expected"),
+    ("Illegal trailing comma", "comma before the end"),
+)
+"""The decoder's messages by how they begin, and what is said for them: its own words may hold a piece of the line."""
 _FIRST_KEY = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
@@ -200,7 +211,8 @@ def _values(text: str) -> tuple[list[Record], str | None]:
     while position < len(text):
         zeros = _ZEROS.match(text, position) if is_border else None
         if zeros is not None:
-            lost = lost or f"{zeros[0].count(chr(0))} zero bytes at character {position} of the line"
+            many = zeros[0].count("\0")
+            lost = lost or f"{many} zero byte{'s' * (many != 1)} at character {position} of the line"
             position = zeros.end()
             continue
         value, after, reason = _one(text, position)
@@ -209,10 +221,12 @@ def _values(text: str) -> tuple[list[Record], str | None]:
             is_border = True
             position = _blank_end(text, after)
             continue
-        lost = lost or f"{reason or 'stray text'} at character {position} of the line"
+        lost = lost or reason or f"stray text at character {position} of the line"
         is_border = False
         failures += reason is not None
-        following = None if reason == _TOO_DEEP or failures > _MAX_FAILURES else _next_start(text, position, after)
+        if failures > _MAX_FAILURES or (reason is not None and reason.startswith(_TOO_DEEP)):
+            break
+        following = _next_start(text, position, after)
         if following is None:
             break
         position = following
@@ -224,10 +238,21 @@ def _one(text: str, position: int) -> tuple[Record, int, str | None]:
     try:
         value, after = _DECODER.raw_decode(text, position)
     except RecursionError:
-        return None, position, _TOO_DEEP
+        return None, position, f"{_TOO_DEEP} at character {position} of the line"
     except json.JSONDecodeError as error:
-        return None, error.pos, "not JSON"
+        return None, error.pos, _not_json(text, position, error)
     return value, after, None
+
+
+def _not_json(text: str, position: int, error: json.JSONDecodeError) -> str:
+    """Return where a value that begins at ``position`` stops being JSON, and why where it began as JSON."""
+    place = f"not JSON at character {error.pos} of the line"
+    if error.pos == position:
+        return place
+    if error.pos >= len(text):
+        return f"{place}: cut off"
+    reason = next((told for beginning, told in _REASONS if error.msg.startswith(beginning)), None)
+    return place if reason is None else f"{place}: {reason}"
 
 
 def _next_start(text: str, broken: int, failed: int) -> int | None:

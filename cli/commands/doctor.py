@@ -1,4 +1,4 @@
-"""``asx doctor``: what is wrong with the index, the configuration, the folders and prompt hooks, and what cures it."""
+"""``asx doctor``: what is wrong with the index, its files, the configuration and prompt hooks, and what cures it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ EXAMPLES: Final = ("asx doctor", "asx doctor --json | jq -r '.findings[].cure'")
 def command(json: options.Json = False, index: options.Index = None) -> int:
     """Say what is wrong, and what cures it.
 
-    Looks at the configuration, the index, the permissions of files and folders, and at what prompt hooks could not do
-    in the last 7 days (asx recall --hook keeps quiet about it). Changes nothing. Exits with 6 when there is a finding.
+    Looks at the configuration, the index, the kept copies, the permissions of files and folders, and at what prompt
+    hooks could not do in the last 7 days (asx recall --hook keeps quiet about it). A transcript that has no up-to-date
+    copy is found once it has rested for a day, and only noted before. Changes nothing. Exits with 6 when there is a
+    finding.
     """
     from index.doctor import examine
     from persist.places import current_environment
@@ -24,9 +26,11 @@ def command(json: options.Json = False, index: options.Index = None) -> int:
     if json:
         output.emit_json(doctor(found))
     else:
-        for one in found:
+        for one in found.findings:
             output.line(f"{one.kind}: {output.safe_line(one.message)}")
             output.line(f"  {output.safe_line(one.cure)}")
-        if not found:
-            output.talk("nothing is wrong")
-    return exits.PARTLY_DONE if found else exits.DONE
+        for note in found.notes:
+            output.talk(output.safe_line(note))
+        if not found.findings:
+            output.talk("nothing else is wrong" if found.notes else "nothing is wrong")
+    return exits.PARTLY_DONE if found.findings else exits.DONE

@@ -10,7 +10,7 @@ from cli import choices, options, output, shapes
 from cli.hit_commands import BLOCK_PREFIX
 from cli.session_text import MAX_SHOWN_CHARACTERS, print_event, print_head
 from cli.settings import open_settings
-from cli.shown_block import show_block
+from cli.shown_block import note_hint, show_block
 
 if TYPE_CHECKING:
     from index.results import EventRow
@@ -53,8 +53,23 @@ def command(
         block = id_.removeprefix(BLOCK_PREFIX)
     if block is not None:
         return show_block(choices.typed_text(block), json=json, index=index)
+    from index.errors import NoIndexError
+    from persist.errors import NotFoundError
+
+    try:
+        return _show(id_ or "", file, around, json=json, index=index)
+    except (NotFoundError, NoIndexError) as error:
+        is_of_session = isinstance(error, NoIndexError) or error.what == "session"
+        hint = note_hint(id_ or "") if is_of_session else None
+        if hint is None:
+            raise
+        raise NotFoundError("session", choices.typed_text(id_ or ""), hint) from None
+
+
+def _show(id_: str, file: str | None, around: int, *, json: bool, index: str | None) -> int:
+    """Print what an id names: a session's head, or one of its events and those around it."""
     settings = open_settings(index)
-    session_id, event_index, file_typed = choices.event_id(id_ or "", (agent.name for agent in settings.agents))
+    session_id, event_index, file_typed = choices.event_id(id_, (agent.name for agent in settings.agents))
     if event_index is None:
         if around:
             raise typer.BadParameter("give an event, ID:EVENT", param_hint="--around")

@@ -10,7 +10,7 @@ from cli.settings import open_settings
 from cli.tables import Column, table
 
 if TYPE_CHECKING:
-    from index.results import Status
+    from index.results import AgentStatus, Status
 
 EXAMPLES: Final = ("asx status", "asx status --json")
 _COLUMNS: Final = (
@@ -30,8 +30,8 @@ _SHOWN_HELD: Final = 10
 def command(json: options.Json = False, index: options.Index = None) -> int:
     """Say what the index holds and whether it is up to date.
 
-    Changes nothing. Without an index it says so and how to make one. Names what cannot be read now, and counts the
-    damaged lines that asx report damaged-lines lists.
+    Changes nothing. Without an index it says so and how to make one. Names what cannot be read now, counts the damaged
+    lines that asx report damaged-lines lists, and the transcripts that have no kept copy yet, or an older one.
     """
     from index.status import status
 
@@ -71,7 +71,7 @@ def _print_agents(found: Status) -> None:
             age(one.oldest),
             f"{one.damaged_lines:,}" if one.damaged_lines else None,
             f"{len(one.held):,}" if one.held else None,
-            "yes" if one.kept else None,
+            _kept(one),
         )
         for name, one in found.agents.items()
     ]
@@ -82,6 +82,14 @@ def _print_agents(found: Status) -> None:
     rows = [[row[at] for at in used] for row in agents]
     for text in table([_COLUMNS[at] for at in used], rows, output.table_columns()):
         output.line(text)
+
+
+def _kept(one: AgentStatus) -> str | None:
+    """Return whether an agent's transcripts are kept, and how many of them are not as they are now."""
+    if not one.kept:
+        return None
+    behind = len(one.copies.missing) + len(one.copies.older) if one.copies else 0
+    return f"all but {behind:,}" if behind else "yes"
 
 
 def _tell_troubles(found: Status) -> None:

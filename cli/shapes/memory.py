@@ -82,6 +82,7 @@ def memory_change(change: Change) -> Shape:
         "ok": True,
         "kind": "project" if change.name is None else "block",
         "name": change.name,
+        "fact": change.fact,
         "path": None if change.path is None else str(change.path),
         "is_new": change.is_new,
         "version": change.version,

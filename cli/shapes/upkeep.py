@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from cli.shapes.shape import Shape, paths_and_reasons
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from index.doctor import Finding
-    from index.results import IngestReport, Problem, Status, VerifyReport
+    from index.doctor import Examination
+    from index.results import AgentCopies, IngestReport, Problem, Status, VerifyReport
 
 
 def ingest(report: IngestReport) -> Shape:
@@ -22,6 +20,7 @@ def ingest(report: IngestReport) -> Shape:
             name: {
                 "roots": agent.roots,
                 "missing_roots": agent.missing_roots,
+                "empty_roots": agent.empty_roots,
                 "kept": agent.kept,
                 "sources": asdict(agent.sources),
             }
@@ -88,6 +87,7 @@ def status(found: Status) -> Shape:
                 "kept": agent.kept,
                 "oldest": agent.oldest,
                 "held": paths_and_reasons(agent.held),
+                "copies": _copies(agent.copies),
             }
             for name, agent in found.agents.items()
         },
@@ -98,6 +98,16 @@ def status(found: Status) -> Shape:
     }
 
 
-def doctor(findings: Sequence[Finding]) -> Shape:
+def _copies(copies: AgentCopies | None) -> Shape | None:
+    if copies is None:
+        return None
+    return {"total": copies.total, "missing": len(copies.missing), "older": len(copies.older)}
+
+
+def doctor(found: Examination) -> Shape:
     """Return the shape of ``doctor``."""
-    return {"ok": not findings, "findings": [one._asdict() for one in findings]}
+    return {
+        "ok": not found.findings,
+        "findings": [one._asdict() for one in found.findings],
+        "notes": list(found.notes),
+    }

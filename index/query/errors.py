@@ -102,6 +102,8 @@ def where_it_is(reason: str) -> str:
     if what == "column" and having:
         more = ", …" if len(having) > _MOST_VIEWS else ""
         return f", a column of {', '.join(having[:_MOST_VIEWS])}{more}"
-    names = {column.name for table in tables for column in table.columns} if what == "column" else set()
-    near = get_close_matches(name, sorted(names or {table.name for table in tables}))
+    near: list[str] = []
+    for some in (VIEWS, FULL_TEXT):  # what is for full text alone is seldom meant
+        names = {column.name for table in some for column in table.columns} if what == "column" else set()
+        near = near or get_close_matches(name, sorted(names or {table.name for table in some}))
     return f", the nearest: {', '.join(near)}" if near else ""

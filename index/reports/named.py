@@ -7,8 +7,9 @@ literals in its text; one's own is bound to it. Never imports SQLAlchemy or pyda
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,11 @@ TIMEOUT_S: Final = 10.0
 """More than a statement of ``asx query`` has: a report sums up the whole index where nothing narrows it."""
 MAX_REPORT_BYTES: Final = 100_000
 OWN: Final = "your own"
+_MOST_NEAR: Final = 3
+_LEAST_PART: Final = 3
+"""Letters of a part of a name that is compared on its own: ``by`` tells nothing."""
+_ALIKE: Final = 0.75
+"""Of the words that are less alike than this, those that the reports are about go before."""
 _SUFFIX: Final = ".sql"
 _NAME: Final = re.compile(r"[\w][\w.-]*\Z")
 _OPTION_NAMES: Final = frozenset(columns_of(OPTIONS))
@@ -126,7 +132,25 @@ def get_report(name: str, folder: Path | None = None) -> Report:
             return report
     listed = list_reports(folder)
     known = (*(report.name for report in listed.reports), *(report.name for report in listed.unreadable))
-    raise UnknownReportError(name, known)
+    raise UnknownReportError(name, known, nearest(name, known, listed.by_subject))
+
+
+def nearest(name: str, known: Sequence[str], by_subject: Sequence[tuple[str, Sequence[Report]]]) -> tuple[str, ...]:
+    """Return the names that may be meant, the likeliest first: like it, with a part like it, or about it. Pure.
+
+    What a report is about is told by its subject and its sentence, else by what its statement names.
+    """
+    wanted = name.casefold()
+    near = get_close_matches(wanted, known, _MOST_NEAR, _ALIKE)
+    parts = {part: None for one in known for part in one.split("-") if len(part) >= _LEAST_PART}
+    like = get_close_matches(wanted, parts, cutoff=_ALIKE)
+    near += [one for part in like for one in known if part in one.split("-")]
+    if not near and len(wanted) >= _LEAST_PART:
+        reports = [(subject, report) for subject, those in by_subject for report in those]
+        near = [report.name for subject, report in reports if wanted in subject.casefold()]
+        near += [report.name for _, report in reports if wanted in report.about.casefold()]
+        near = near or [report.name for _, report in reports if wanted in report.sql.casefold()]
+    return tuple(dict.fromkeys(near or get_close_matches(wanted, known)))[:_MOST_NEAR]
 
 
 def asked_of(report: Report, asked: Asked) -> Report:

@@ -106,7 +106,8 @@ def find_session(homes: Sequence[Path], session_id: str) -> Path:
         return started[0]
     if started:
         raise AmbiguousError("session", session_id, tuple(sorted(path.stem for path in started)))
-    hint = f"{len(troubles)} folders could not be read" if troubles else "list the sessions to see their ids"
+    unread = "1 folder" if len(troubles) == 1 else f"{len(troubles)} folders"
+    hint = f"{unread} could not be read" if troubles else "list the sessions to see their ids"
     raise NotFoundError("session", session_id, hint)
 
 

@@ -51,6 +51,7 @@ def locked_as_left(path: Path, timeout_s: float = WAIT_S) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
+    os.close(_opened(path))  # filelock takes some of what is in the way for another holder, and waits
     lock = FileLock(
         path, timeout=timeout_s, mode=PRIVATE_FILE, thread_local=False, poll_interval=_POLL_S, preserve_lock_file=True
     )
@@ -75,10 +76,7 @@ def locked_if_free(path: Path) -> Iterator[None]:
     (https://py-filelock.readthedocs.io/, "FileLock"). Raises ``BusyError`` where another holds it, also within this
     process, and ``StoreIOError`` where the file cannot be made or the file system knows no such lock.
     """
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE_FILE)
-    except OSError as error:
-        raise StoreIOError(path, "lock", error.strerror or str(error)) from error
+    descriptor = _opened(path)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -111,6 +109,17 @@ def locked_soon(path: Path, timeout_s: float) -> Iterator[None]:
                     raise BusyError(path, timeout_s) from error
             time.sleep(_POLL_S)
         yield
+
+
+def _opened(path: Path) -> int:
+    """Return a descriptor of the lock file, made where it is missing. Raises ``StoreIOError``."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE_FILE)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if isinstance(error, FileNotFoundError) and path.parent.is_dir():
+            reason = "no file can be made in its folder"
+        raise StoreIOError(path, "lock", reason) from error
 
 
 def _is_still_at(path: Path, descriptor: int) -> bool:

@@ -27,8 +27,8 @@ from persist.memory.journal import JOURNAL_FILE
 from persist.memory.journal_writer import MAX_DETAIL_CHARACTERS, JournalValue, append_operation
 from persist.memory.names import version_slug
 from persist.memory.plan import Plan
-from persist.memory.plan_check import ARCHIVE, REMEMBER, Action, Checked, check_plan, same_fact
-from persist.memory.project import parse_facts, read_project_bytes
+from persist.memory.plan_check import ARCHIVE, REMEMBER, Action, Checked, check_plan
+from persist.memory.project import parse_facts, read_project_bytes, same_fact
 from persist.memory.project_writer import append_fact
 from persist.memory.remember import told_values
 from persist.memory.steps import END, BlockChange, Step, bytes_before, current_hash, read_steps, step_of_plan

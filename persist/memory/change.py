@@ -19,6 +19,8 @@ from persist.memory.versions import Kept
 class Change:
     """What was done. ``name`` is the block's slug, ``None`` for a fact, whose ``path`` is ``ASTER.md``.
 
+    ``fact`` is what commands call a fact, ``ASTER.md:LINE``; ``None`` for a block, and where no line of the file is
+    one. A fact that is not ``is_new`` was there already, and nothing was done.
     ``version`` is the ULID of what was put aside, ``version_path`` its file. ``superseded`` is the slug of the block
     that this one replaced, ``held_again`` of the one that had replaced it before. ``restored`` is the ULID of the
     version that came back. ``near`` are the slugs of blocks that say nearly the same. ``journal_trouble`` is why the
@@ -28,6 +30,7 @@ class Change:
     operation: str
     name: str | None
     path: Path | None
+    fact: str | None = None
     is_new: bool = False
     version: str | None = None
     version_path: Path | None = None

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from persist.errors import PlanError, RefusedError
-from persist.events import NoteFact
 from persist.memory.blocks import Block, find_block, list_blocks, parse_note
 from persist.memory.known_blocks import known_blocks
 from persist.memory.names import folded_title
 from persist.memory.plan import MAX_TITLE_CHARACTERS, BlockPart, Plan
-from persist.memory.project import parse_facts, read_project_bytes
+from persist.memory.project import parse_facts, read_project_bytes, same_fact
 from persist.memory.project_writer import fact_bullet
 from persist.memory.remember import NewNote, block_bytes, superseded_bytes, with_dropped
 from persist.memory.targets import Target, checked_title, find_target
@@ -93,11 +92,6 @@ def check_plan(folder: Path, plan: Plan, session: str | None) -> Checked:
     if check.faults:
         raise PlanError(tuple(check.faults))
     return Checked(tuple(check.actions), facts, there)
-
-
-def same_fact(fact: NoteFact, bullet: str) -> bool:
-    """Tell whether a fact of ``ASTER.md`` says what a bullet says."""
-    return [one.text for one in parse_facts(bullet.encode("utf-8", "replace"))] == [fact.text]
 
 
 @dataclass(slots=True)

@@ -63,6 +63,11 @@ def parse_facts(data: bytes) -> list[NoteFact]:
     return facts
 
 
+def same_fact(fact: NoteFact, bullet: str) -> bool:
+    """Tell whether a fact of ``ASTER.md`` says what a bullet says."""
+    return [one.text for one in parse_facts(bullet.encode("utf-8", "replace"))] == [fact.text]
+
+
 def read_project(folder: Path) -> str | None:
     """Return the text of ``ASTER.md`` in a memory folder, ``None`` where there is none.
 

@@ -20,17 +20,19 @@ from persist.files.create import create_file
 from persist.lines import encode
 from persist.memory import note_file
 from persist.memory.block_file import bytes_to_change, existing_block, put_block
-from persist.memory.blocks import MAX_BLOCK_BYTES, Block, list_blocks
+from persist.memory.blocks import MAX_BLOCK_BYTES, PROJECT_FILE, Block, list_blocks
 from persist.memory.change import Change, tell
 from persist.memory.describe import first_sentence, one_line
 from persist.memory.frontmatter import Value
 from persist.memory.journal import iter_operations
 from persist.memory.journal_writer import MAX_DETAIL_CHARACTERS, JournalValue
 from persist.memory.near import near_duplicates
+from persist.memory.project import parse_facts, read_project_bytes, same_fact
 from persist.memory.project_writer import append_fact, fact_bullet
 from persist.memory.standing import DEFAULT_KIND, noted, standings
 from persist.memory.targets import Target, checked_title, find_target
 from persist.memory.versions import keep_copy
+from persist.recall.candidate import fact_name
 
 MAX_NOTE_BYTES: Final = MAX_BLOCK_BYTES - 64 * 1024
 """Of a block that is read whole (``MAX_BLOCK_BYTES``); the rest is for its header."""
@@ -56,13 +58,28 @@ class NewNote:
 
 
 def add_fact(folder: Path, text: str, source_session: str | None = None) -> Change:
-    """Append a fact to ``ASTER.md``. Raises ``RefusedError`` for an empty one, ``BusyError``, ``StoreIOError``."""
+    """Append a fact to ``ASTER.md``, unless it stands there already: then nothing is written, the journal neither.
+
+    Raises ``RefusedError`` for an empty one, ``BusyError``, ``StoreIOError``.
+    """
     bullet = fact_bullet(text)
     with locked(folder / LOCK_NAME):
+        there = _fact_there(folder, bullet)
+        if there is not None:
+            return Change("append_project", None, folder / PROJECT_FILE, fact=there)
         path = append_fact(folder, bullet)
         detail = text.strip()[:MAX_DETAIL_CHARACTERS]
         change = tell(folder, "append_project", path, name="", detail=detail, source_session=source_session)
-    return replace(change, name=None, is_new=True)
+        return replace(change, name=None, fact=_fact_there(folder, bullet), is_new=True)
+
+
+def _fact_there(folder: Path, bullet: str) -> str | None:
+    """Return the name of the fact that says what a bullet says, ``None`` where none does or nothing can be read."""
+    try:
+        data = read_project_bytes(folder)
+    except StoreIOError:
+        return None  # whoever appends to such a file is told why
+    return next((fact_name(fact.line_number) for fact in parse_facts(data or b"") if same_fact(fact, bullet)), None)
 
 
 def remember(folder: Path, note: NewNote) -> Change:

@@ -28,8 +28,8 @@ from persist.memory.applied import Applied, Done, fact_detail
 from persist.memory.blocks import PROJECT_FILE
 from persist.memory.change import tell
 from persist.memory.journal_writer import append_operation
-from persist.memory.plan_check import ARCHIVE, same_fact
-from persist.memory.project import parse_facts, read_project_bytes
+from persist.memory.plan_check import ARCHIVE
+from persist.memory.project import parse_facts, read_project_bytes, same_fact
 from persist.memory.steps import (
     REVERTED,
     BlockChange,

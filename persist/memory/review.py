@@ -30,8 +30,8 @@ from persist.memory.standing import Standing, noted, standings
 MAX_BODY_CHARACTERS: Final = 4_000
 """About 1,000 tokens each time it is recalled."""
 _MIN_SAME_CHARACTERS: Final = 20
-_YOUNG_DAYS: Final = 30
-"""So long nothing is to be done about a block that nobody has needed yet."""
+_YOUNG_DAYS: Final = 14
+"""So long nothing is to be said of a block that nobody has needed yet."""
 _SHOWN_SUCCESSORS: Final = 8
 """Of blocks that supersede each other in a row."""
 
@@ -125,10 +125,11 @@ def _of_use(known: Mapping[str, Standing], moment: str) -> Iterator[Finding]:
         if days is None:
             told = "has no date that can be read, so it never decays; remember it again, or archive it"
             yield Finding(stem, findings.UNDATED, told)
-        if one.recalled == 0 and one.superseded_by is None:
+        is_young = days is not None and days < _YOUNG_DAYS
+        if one.recalled == 0 and one.superseded_by is None and not is_young:
             since = "" if days is None else f", last touched {int(days)} days ago"
-            cure = "" if days is not None and days < _YOUNG_DAYS else "; give it aliases, or archive it"
-            yield Finding(stem, findings.NEVER_RECALLED, f"was never recalled{since}{cure}")
+            told = f"was never recalled{since}; give it aliases, or archive it"
+            yield Finding(stem, findings.NEVER_RECALLED, told)
 
 
 def _of_successors(known: Mapping[str, Standing], archived: Collection[str]) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -140,9 +141,60 @@ def test_damaged_lines_are_told_once_a_file_and_found_again_later(store: Path, r
         file.write('{"broken": \n' * 30)
     told = run("ingest").stderr.splitlines()
     assert len(told) == 2
-    assert told[0].endswith(f"{FIRST}.jsonl:3: not JSON at character 0 of the line (and 29 more in this file)")
+    assert told[0].endswith(
+        f"{FIRST}.jsonl:3: not JSON at character 11 of the line: cut off (and 29 more in this file)"
+    )
     assert told[1].startswith("asx report damaged-lines")
     assert "30 lines are damaged; asx report damaged-lines lists them" in run("status").stderr
+
+
+def test_a_root_without_a_file_of_its_agent_is_named(store: Path, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere" / "sessions").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "notes.txt").write_text("no transcript")
+    told = f"no files of Codex are below {tmp_path}/elsewhere; nothing was read there\n"
+    for words in ((), ("--quiet",), ("--check",)):
+        done = run("ingest", "--root", f"codex={tmp_path}/elsewhere", *words)
+        assert done.code == 0
+        assert told in done.stderr
+    shape = run("ingest", "--root", f"codex={tmp_path}/elsewhere", "--json").json()["agents"]
+    assert shape["codex"]["empty_roots"] == [f"{tmp_path}/elsewhere"]
+    assert shape["aster"]["empty_roots"] == []
+    assert "no files of" not in run("ingest").stderr
+
+
+def test_a_root_whose_files_are_all_left_out_is_not_empty(store: Path, run: Run, isolated: Path) -> None:
+    assert run("ingest").code == 0
+    config = isolated / ".config" / "aster-index" / "config.yaml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(f"excludes: ['{store}/*']\nroots:\n  aster: ['{store}']\n")
+    assert run("ingest", "--json").json()["agents"]["aster"]["empty_roots"] == []
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs Linux's /proc, where no file can be made")
+@pytest.mark.parametrize("command", ["ingest", "rebuild"])
+def test_a_place_where_no_file_can_be_made_is_told_at_once(command: str, store: Path, run: Run) -> None:
+    before = time.monotonic()
+    done = run(command, "--index", "/proc/x.sqlite")
+    assert (done.code, done.stdout) == (6, "")
+    assert "asx: cannot lock /proc/x.sqlite.lock: no file can be made in its folder" in done.stderr
+    assert time.monotonic() - before < 5
+
+
+def test_one_changed_source_is_one(store: Path, run: Run) -> None:
+    assert run("ingest").code == 0
+    write_session(store, SECOND, "one more")
+    told = run("verify")
+    assert "1 source changed since the last ingest" in told.stdout + told.stderr
+    write_session(store, FIRST, "and another")
+    told = run("verify")
+    assert "2 sources changed since the last ingest" in told.stdout + told.stderr
+
+
+def test_a_view_that_is_misspelt_is_a_view(store: Path, run: Run) -> None:
+    assert run("ingest").code == 0
+    told = run("query", "SELECT * FROM promts")
+    assert "no such table: promts, the nearest: prompts" in told.stderr
+    assert "prompt_keys" not in told.stderr
 
 
 def test_a_root_that_is_missing_is_named(store: Path, run: Run) -> None:

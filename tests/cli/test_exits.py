@@ -124,7 +124,13 @@ def test_json_is_wanted_before_words_are_read(words: list[str], wanted: bool) ->
 
 
 USAGE_CASES = [
-    (["serch"], "did you mean search"),
+    (["serch"], "did you mean search?"),
+    (["list"], "no command 'list'; did you mean sessions list or memory list?"),
+    (["rename"], "did you mean sessions rename?"),
+    (["lists"], "did you mean sessions list or memory list?"),
+    (["sessions", "lst"], "did you mean list"),
+    (["sessions", "archive"], "did you mean asx memory archive?"),
+    (["memory", "search"], "did you mean asx search?"),
     (["search"], "missing argument"),
     (["search", "--force", "x"], "put -- before words that begin with a dash"),
     (["search", "-1"], "put -- before words that begin with a dash"),

@@ -232,7 +232,7 @@ def test_lines_have_five_columns(capsys: pytest.CaptureFixture[str]) -> None:
     first, second = capsys.readouterr().out.splitlines()
     found = LINE.fullmatch(first)
     assert found
-    assert found.groups() == (f"claude-code:{ID}:4", "two lines needle \\x1b]0;t\\a")
+    assert found.groups() == (f"claude-code:{ID}:4", "lines needle \\x1b]0;t\\a")
     assert second.startswith("\t2026")
 
 

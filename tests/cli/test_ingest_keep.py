@@ -107,3 +107,38 @@ def test_searches_without_writing_commands_write_no_archive(home: HomeBuilder, a
     assert asx("search", "--deep", "--in", "all", "roses").code == 0
     assert asx("rebuild").code == 0
     assert copy.exists(), "only an ingest closes a copy"
+
+
+def test_nobody_is_told_that_all_is_kept_when_a_search_alone_has_read_it(home: HomeBuilder, asx: Asx) -> None:
+    home.claude("c", make.claude_prompt("water the roses", "c", "u1", 1))
+    path = home.claude("d", make.claude_prompt("prune the pear", "d", "u2", 1))
+    asx("ingest", "--keep", env={"TZ": "UTC"})
+    told = asx("status")
+    assert told.stdout.splitlines()[2].split()[-1] == "yes"
+    assert asx("status", "--json").json()["agents"]["claude-code"]["copies"] == {"total": 2, "missing": 0, "older": 0}
+    assert "nothing is wrong\n" in asx("doctor").stderr
+    new = home.claude("e", make.claude_prompt("oil the gate", "e", "u3", 1))
+    with path.open("ab") as file:
+        file.write(make.lines(make.claude_prompt("and the plum", "d", "u4", 2)))
+    assert asx("search", "gate").code == 0
+    told = asx("status")
+    assert told.stdout.splitlines()[2].endswith("all but 2")
+    behind = "1 transcript of Claude Code has no copy in the archive yet, 1 has an older one: asx ingest copies them"
+    assert behind in told.stderr.splitlines()
+    value = asx("status", "--json").json()
+    assert value["agents"]["claude-code"]["kept"] is True
+    assert value["agents"]["claude-code"]["copies"] == {"total": 2, "missing": 1, "older": 1}
+    doctor = asx("doctor")
+    assert (doctor.code, doctor.stdout) == (0, "")
+    assert doctor.stderr.splitlines() == [behind, "nothing else is wrong"]
+    assert asx("doctor", "--json").json() == {"schema_version": 1, "ok": True, "findings": [], "notes": [behind]}
+    os.utime(new, (time.time() - 86_400 * 1.5,) * 2)
+    assert asx("search", "gate").code == 0
+    doctor = asx("doctor")
+    assert doctor.code == 6
+    assert doctor.stdout.splitlines()[-1].strip() == "asx ingest"
+    assert asx("ingest").code == 0
+    assert "nothing is wrong\n" in asx("doctor").stderr
+    assert asx("status", "--json").json()["agents"]["claude-code"]["copies"] == {"total": 3, "missing": 0, "older": 0}
+    new.unlink()
+    assert asx("search", "gate").code == 0

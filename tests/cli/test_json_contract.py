@@ -51,7 +51,7 @@ SOURCES: Final = dict.fromkeys(
 )
 INGEST: Final = {
     "schema_version": int, "index": PATH,
-    "agents": Each({"roots": [PATH], "missing_roots": [PATH], "kept": bool, "sources": SOURCES}),
+    "agents": Each({"roots": [PATH], "missing_roots": [PATH], "empty_roots": [PATH], "kept": bool, "sources": SOURCES}),
     "sessions": int, "events": int,
     "lines": {"seen": int, "indexed": int, "skipped": int, "damaged": int}, "bytes_pending": int, "bytes_read": int,
     "skipped_types": Each(Each(int)),

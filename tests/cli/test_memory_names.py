@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,33 @@ class TestWhatIsMissing:
         state = {"archive": "is archived", "remove": "was removed"}[how]
         assert told.code == 1
         assert f"it {state}; to bring it back: asx memory restore deploy-window" in told.stdout + told.stderr
+
+
+class TestShownAsASession:
+    """``asx show`` takes a session's id; whoever gives it a note's name is told how notes are shown."""
+
+    @pytest.mark.parametrize("with_index", [False, True])
+    @pytest.mark.parametrize(
+        ("name", "cure"),
+        [
+            ("deploy-window", "the block of that name: asx show --block deploy-window"),
+            ("Deploy window", "the block of that name: asx show --block 'Deploy window'"),
+            ("ASTER.md:3", "the fact of that name: asx show --block ASTER.md:3"),
+            ("ASTER.md:5", "the fact of that name: asx show --block ASTER.md:5"),
+            ("ASTER.md", "the file of that name: asx memory show ASTER.md"),
+        ],
+    )
+    def test_the_error_names_the_command(self, name: str, cure: str, with_index: bool, memory: Path, run: Run) -> None:
+        if with_index:
+            assert run("ingest").code == 0
+        told = run("show", name)
+        assert (told.code, told.stderr) == (1, f"asx: no session '{name}'; {cure}\n")
+        assert cure in run("show", name, "--json").json()["error"]["hint"]
+        assert run(*shlex.split(cure.partition("asx ")[2])).code == 0
+
+    def test_a_name_that_nothing_has_stays_an_unknown_session(self, memory: Path, run: Run) -> None:
+        assert run("ingest").code == 0
+        for name in ("nothing-here", "ASTER.md:99", "!!!!"):
+            told = run("show", name)
+            assert told.code == 1
+            assert "--block" not in told.stderr

@@ -13,8 +13,8 @@ from tests.cli.conftest import Run
 from tests.conftest import Asx
 
 CHANGE = {
-    *("schema_version", "ok", "kind", "name", "path", "is_new", "version", "version_path", "superseded", "held_again"),
-    *("restored", "near", "journal_error"),
+    *("schema_version", "ok", "kind", "name", "fact", "path", "is_new", "version", "version_path", "superseded"),
+    *("held_again", "restored", "near", "journal_error"),
 }
 
 
@@ -55,7 +55,32 @@ def test_a_note_without_one_is_a_fact(words: list[str], memory: Path, run: Run) 
     )
     assert (memory / "ASTER.md").read_text() == "# Project memory\n\n- Deploys leave from main\n"
     assert journal(memory)[0]["source_session"] == "s1"
-    assert run(*words, "more").stdout == "ASTER.md\n"
+    assert (told["fact"], told["is_new"]) == ("ASTER.md:3", True)
+    more = run(*words, "more\nof it")
+    assert (more.stdout, more.stderr) == ("ASTER.md:4\n", "")
+    assert run("memory", "show", more.stdout.strip()).stdout == "more\nof it\n"
+
+
+@pytest.mark.parametrize("words", [["memory", "add"], ["remember"]], ids=" ".join)
+@pytest.mark.parametrize("text", ["My editor is helix", "  My editor is helix\n", "First line\r\n  second"])
+def test_a_fact_that_is_there_is_not_written_again(words: list[str], text: str, memory: Path, run: Run) -> None:
+    for one in ("before", text, "behind"):
+        assert run(*words, one).code == 0
+    files = {path: path.read_bytes() for path in memory.iterdir()}
+    again = run(*words, text)
+    assert (again.code, again.stdout) == (0, "ASTER.md:4\n")
+    assert again.stderr == "ASTER.md:4: stands in ASTER.md already; nothing was written\n"
+    told = run(*words, "--json", text).json()
+    assert (told["ok"], told["fact"], told["is_new"]) == (True, "ASTER.md:4", False)
+    assert {path: path.read_bytes() for path in memory.iterdir()} == files
+    assert run(*words, f"{text.strip()} as well").stdout == f"ASTER.md:{6 + text.strip().count(chr(10))}\n"
+
+
+def test_a_fact_that_was_taken_out_by_hand_may_come_again(memory: Path, run: Run) -> None:
+    assert run("remember", "once").code == 0
+    (memory / "ASTER.md").write_text("# Project memory\n\nonce\n* twice\n")
+    assert run("remember", "once").stdout == "ASTER.md:5\n"
+    assert "already" in run("remember", "twice").stderr
 
 
 def test_a_note_from_stdin(memory: Path, asx: Asx) -> None:
@@ -298,5 +323,5 @@ class TestTheIndexFollows:
         (isolated / ".config" / "aster-index").mkdir(parents=True)
         (isolated / ".config" / "aster-index" / "config.yaml").write_text("nonsense: [")
         told = run("remember", "three")
-        assert (told.code, told.stdout) == (0, "ASTER.md\n")
+        assert (told.code, told.stdout) == (0, "ASTER.md:5\n")
         assert "the index was left as it was" in told.stderr

@@ -366,8 +366,8 @@ def test_stdin_that_never_ends_is_given_up_in_the_stated_time(memory: Path, log:
     took = time.monotonic() - before
     assert context_of(ended(running)) is None
     assert hook_process.LIMIT_S - 0.5 < took < hook_process.LIMIT_S + SLACK_S
-    assert kinds(log) == ["timeout"]
-    assert "gave up after 2 s" in log.read_text()
+    assert kinds(log) == ["usage"]
+    assert "did not write its JSON to stdin and close it within 2 s" in log.read_text()
 
 
 @pytest.mark.parametrize(
@@ -522,9 +522,27 @@ def test_the_log_is_private_and_doctor_tells_it(memory: Path, asx: Asx, log: Pat
     assert stat.S_IMODE(log.parent.stat().st_mode) == 0o700
     told = asx("doctor")
     assert told.code == 6
-    assert re.search(
-        r"hook: prompt hook, 3 times, last at \S+Z: stdin \(7 bytes\) is not JSON\n  correct the hook", told.stdout
-    )
+    assert re.search(r"hook: prompt hook, 3 times, last at \S+Z: stdin is not JSON\n  correct the hook", told.stdout)
+
+
+def test_inputs_that_are_no_json_are_one_finding(memory: Path, asx: Asx, log: Path) -> None:
+    for garbage in ("garbage", "{", "more garbage", "{'prompt': 'x'}"):
+        context_of(asx("recall", "--hook", stdin=garbage))
+    assert kinds(log) == ["usage"] * 4
+    (finding,) = [one for one in asx("doctor", "--json").json()["findings"] if one["kind"] == "hook"]
+    assert finding["message"].startswith("prompt hook, 4 times, last at ")
+    assert finding["message"].endswith(": stdin is not JSON")
+    context_of(asx("recall", "--hook", stdin=" \n"))
+    assert "stdin is empty" in asx("doctor").stdout
+
+
+def test_a_hook_whose_stdin_never_came_is_told_to_be_corrected(memory: Path, asx: Asx, log: Path) -> None:
+    running = start()
+    running.wait(30)
+    assert context_of(ended(running)) is None
+    (finding,) = [one for one in asx("doctor", "--json").json()["findings"] if one["kind"] == "hook"]
+    assert finding["message"].endswith("did not write its JSON to stdin and close it within 2 s")
+    assert finding["cure"].startswith("correct the hook in the agent's settings")
 
 
 def test_the_readme_has_the_block_to_paste() -> None:

@@ -187,6 +187,36 @@ def test_a_report_that_is_not_there_names_those_that_are(own: Path) -> None:
     assert "long-prompts" in refused.value.known
 
 
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("usge", ("usage",)),
+        ("Usage", ("usage",)),
+        ("tool", ("tools", "tool-error-rate")),
+        ("token", ("usage", "usage-by-day")),
+        ("cost", ("cost-by-agent",)),
+        ("errors", ("tool-errors",)),
+        ("model", ("usage-by-model",)),
+        ("long-prompt", ("long-prompts",)),
+    ],
+)
+def test_the_reports_that_may_be_meant_are_named_the_likeliest_first(
+    name: str, near: tuple[str, ...], own: Path
+) -> None:
+    with pytest.raises(UnknownReportError) as refused:
+        get_report(name, own)
+    assert refused.value.near[: len(near)] == near
+    assert len(refused.value.near) <= 3
+    assert str(refused.value) == f"no report {name!r}; the nearest: {', '.join(refused.value.near)}"
+
+
+@pytest.mark.parametrize("name", ["zzz", "", "by", "-", "/"])
+def test_where_no_report_is_near_none_is_named(name: str, own: Path) -> None:
+    with pytest.raises(UnknownReportError) as refused:
+        get_report(name, own)
+    assert refused.value.near == ()
+
+
 def test_a_report_that_cannot_be_read_says_so(own: Path) -> None:
     with pytest.raises(StoreIOError, match="not UTF-8"):
         get_report("broken", own)

@@ -267,7 +267,7 @@ def test_from_the_first_prompt_that_is_an_event_on_an_item_alone_is_the_programs
 def test_damage_and_a_torn_tail_hide_nothing() -> None:
     lines, reader = read("damaged-and-torn.jsonl")
     assert [(line.number, line.error) for line in lines if line.error] == [
-        (2, "not JSON at character 0 of the line"),
+        (2, "not JSON at character 77 of the line: string without an end"),
         (4, "the payload of a turn_context record must be an object, not list"),
         (5, "a rollout record must be an object, not list"),
     ]

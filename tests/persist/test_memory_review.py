@@ -95,6 +95,15 @@ class TestBlocks:
         store.recall("a")
         assert store.review().findings == ()
 
+    def test_a_young_block_is_no_finding_for_that_it_was_never_recalled(self, store: MemoryStore) -> None:
+        put(store, "a", created_at="2026-05-01T08:00:00Z", updated_at="2026-05-01T08:00:00Z")
+        assert store.review(as_of="2026-05-01T08:00:05.000Z").findings == ()
+        assert store.review(as_of="2026-05-15T07:59:59.000Z").findings == ()
+        found = store.review(as_of="2026-05-15T08:00:00.000Z")
+        assert reason(found, "a", "never_recalled") == (
+            "was never recalled, last touched 14 days ago; give it aliases, or archive it"
+        )
+
     def test_an_oversized_block(self, store: MemoryStore) -> None:
         put(store, "fits", text="x" * MAX_BODY_CHARACTERS)
         put(store, "large", text="y" * (MAX_BODY_CHARACTERS + 1))
