@@ -20,10 +20,11 @@ from index import statements
 from index.apply import Applier
 from index.discovery import Look, look
 from index.dump import NATURAL_KEYS, columns_of, dump_view
+from index.errors import IndexUnusableError
 from index.fields import IN_PROMPT_KEYS
 from index.load import Progress, Silent
 from index.match.key import stored_key
-from index.opening import open_reader
+from index.opening import is_current, open_reader
 from index.plan import FAILED, HELD, KnownSource
 from index.rebuild import build
 from index.recall.word_settling import postings_problem
@@ -43,11 +44,12 @@ def verify(settings: Settings, progress: Progress | None = None) -> VerifyReport
 
     An index that is merely behind differs: run ``ingest`` first. Needs free space for two copies of the index beside
     the temporary folder's own. Raises ``NoIndexError`` and the other errors of ``open_reader``, also for damage met
-    while copying, and those of ``build``. Cost: a rebuild.
+    while copying, those of ``build``, and ``IndexUnusableError`` for an index that was made by other rules, whose rows
+    are meant to differ. Cost: a rebuild.
     """
     with tempfile.TemporaryDirectory(prefix="aster-index-verify-") as folder:
         copy_path, fresh_path = Path(folder) / "copy.sqlite", Path(folder) / "fresh.sqlite"
-        _make_private_copy(settings.index_path, copy_path)
+        _make_private_copy(settings.index_path, settings.projection, copy_path)
         seen = look(settings)
         build(settings, fresh_path, seen, progress or Silent())
         with closing(_open_scratch(copy_path)) as copy, closing(_open_scratch(fresh_path)) as fresh:
@@ -61,13 +63,15 @@ def verify(settings: Settings, progress: Progress | None = None) -> VerifyReport
     return VerifyReport(not differences, checked, tuple(apart), tuple(differences), fulltext is None)
 
 
-def _make_private_copy(index_path: Path, path: Path) -> None:
+def _make_private_copy(index_path: Path, projection: str, path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
     with (
         translate_read_errors(index_path),
         closing(open_reader(index_path)) as reader,
         closing(sqlite3.connect(path, isolation_level=None)) as copy,
     ):
+        if not is_current(reader, projection):
+            raise IndexUnusableError(index_path, "was made by other rules", "run: asx ingest")
         copy.execute("PRAGMA journal_mode = off")
         reader.backup(copy)
 

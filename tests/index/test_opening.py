@@ -29,6 +29,7 @@ from index.settings import Settings
 from index.show import show_event
 from index.sqlite_errors import translate_read_errors
 from index.status import status
+from index.verify import verify
 from migrations import GENERATION, PAGE_SIZE_BYTES
 from tests import builders as make
 from tests.builders import HomeBuilder
@@ -230,6 +231,16 @@ def test_an_index_of_other_rules_answers_and_says_so_until_it_is_made_anew(fille
     assert "made by other rules" in ingest(filled).notes[0]
     assert (status(filled).stale, status(filled).why) == (False, None)
     assert not ingest(filled).wrote
+
+
+def test_an_index_of_other_rules_is_not_verified_for_it_may_have_other_tables(filled: Settings) -> None:
+    with closing(sqlite3.connect(filled.index_path)) as connection, connection:
+        connection.execute("UPDATE meta SET value = 'other rules' WHERE key = 'projection'")
+        connection.execute("ALTER TABLE candidate_rows DROP COLUMN latest_at")
+    with pytest.raises(IndexUnusableError, match=r"other rules.*run: asx ingest"):
+        verify(filled)
+    ingest(filled)
+    assert verify(filled).ok
 
 
 def test_any_zeroed_page_is_an_answer_or_one_line_with_the_cure(filled: Settings) -> None:
